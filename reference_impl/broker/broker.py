@@ -21,6 +21,7 @@ from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control import forwarding, internal_topics, metadata_publisher
 from touchstone.reference_impl.broker.control.controller_channel_manager import (
     ControllerChannelManager,
@@ -63,6 +64,7 @@ from touchstone.reference_impl.wire.headers import (
 LOG = logging.getLogger("touchstone.broker")
 _KEY_AND_VERSION = Struct(">hh")
 T = TypeVar("T")
+Handle = Callable[[Request, int], Any]
 
 
 class Broker:
@@ -89,11 +91,11 @@ class Broker:
         self.fault_injector = FaultInjector(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.controller_epoch = 0  # the newest that a ZooKeeper controller's request told it
-        self._rooms: dict[type[Any], Any] = {}
         self._led_anew: dict[str, None] = {}  # internal topics: their coordinators are to be told
         self._heard: list[Change] = []  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
         self._when_closed: dict[Connection, Callable[[int], None]] = {}
+        self._handlers: dict[int, Handle] = {}
         self._outbox: list[Effect] = []
         self._asked: dict[int, _PendingAsk] = {}  # by correlation id, oldest first
         self._ask_alarm = False  # an alarm stands for the oldest of them
@@ -103,6 +105,16 @@ class Broker:
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         self.replicas = Replicas(self, logs)
         self.log_manager = LogManager(self)
+        self._rooms: dict[type[Any], Any] = {
+            Broker: self,
+            ClientQuotas: self.quotas,
+            Cluster: cluster,
+            ConfiguredNode: ConfiguredNode(node_id, cluster, persona, self.config),
+            MetadataView: self.metadata,
+            Persona: persona,
+            Purgatory: self.purgatory,
+            Replicas: self.replicas,
+        }
         self._act = (
             partial(metadata_publisher.publish, self)
             if persona.kraft
@@ -121,6 +133,17 @@ class Broker:
         found = self._rooms.get(kind)
         if found is None:
             found = self._rooms[kind] = kind(self)  # type: ignore[call-arg]
+        return found
+
+    def handler(self, key: int) -> Handle:
+        """The API's handler, with what its signature says that it takes of this broker."""
+        found = self._handlers.get(key)
+        if found is None:
+            module = registry.handler(key)
+            services = [self.room(kind) for kind in registry.services(key)]
+            found = self._handlers[key] = lambda request, now: module.handle(
+                request, *services, now
+            )
         return found
 
     def number(self, name: str, default: int) -> int:
@@ -282,22 +305,20 @@ class Broker:
             spoiled = self.fault_injector.before(request)
             if spoiled is not None:
                 return spoiled
-        module = registry.handler(request.header.key)
         try:
             if forwarding.stuck(self, request):
-                answer = forwarding.wait(self, module, request, now)
+                answer = forwarding.wait(self, request, now)
             else:
-                answer = module.handle(request, self, now)
+                answer = self.handler(request.header.key)(request, now)
         except Exception as fault:
             answer = fault
         return self._effects(request, answer, now)
 
     def _serve_itself(self, key: int, version: int, body: dict[str, Any], now: int) -> None:
         """A request of this broker to itself, without a wire; nobody waits for the answer."""
-        module = registry.handler(key)
-        if module is not None:
+        if registry.handler(key) is not None:
             request = Request(RequestHeader(key, version, 0, None), body, Connection(0))
-            module.handle(request, self, now)
+            self.handler(key)(request, now)
 
     def _parse(self, connection: Connection, frame: bytes) -> Request | Reply:
         if len(frame) < 8:

@@ -3,6 +3,10 @@
 A file `handlers/kNN_name.py` serves key NN; its stem is the schema's stem. It is imported when the
 first such request arrives, so that a broker that is asked little loads little (start-up is a
 promise: design.md section 5). Adding an API is adding a file.
+
+What stands between the request and the instant in the signature of `handle` is what the API may
+touch of its broker: `handle(request, groups: Groups, persona: Persona, now)` gets the broker's one
+`Groups` and its persona, and nothing else.
 """
 
 from __future__ import annotations
@@ -27,3 +31,12 @@ def handler(key: int) -> ModuleType | None:
     """The module that serves `key`, or None when it is not served yet."""
     stem = stems().get(key)
     return import_module(f"touchstone.reference_impl.broker.handlers.{stem}") if stem else None
+
+
+@cache
+def services(key: int) -> tuple[type, ...]:
+    """The classes that the handler's signature names."""
+    handle = handler(key).handle
+    code = handle.__code__
+    names = code.co_varnames[1 : code.co_argcount - 1]
+    return tuple(handle.__globals__[handle.__annotations__[name]] for name in names)

@@ -19,7 +19,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from touchstone.reference_impl.broker.control import cluster_controller
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.cluster.membership import Answered, Event, Membership
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ class Lifecycle:
         self._cluster.subscribe(number, self._running[number].hear)
 
     def _ask_to_stop(self, number: int, now: int, answered: Answered) -> None:
-        cluster_controller.ask_to_stop(self._running[number], now, answered)
+        self._running[number].room(ClusterController).ask_to_stop(now, answered)
 
     # --- ends and beginnings ----------------------------------------------------------------
 

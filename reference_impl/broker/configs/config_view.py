@@ -26,7 +26,6 @@ from touchstone.reference_impl.broker.personas import (
 from touchstone.reference_impl.broker.personas.config_rows import ConfigDefinition
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.personas.persona import Persona
     from touchstone.reference_impl.cluster.topology import Cluster
 
@@ -69,12 +68,17 @@ class Configured(Protocol):
 
 
 class ConfiguredNode(NamedTuple):
-    """A broker that has not begun."""
+    """What a broker was told when it was started: who it is, and its settings as text."""
 
     id: int
     cluster: Cluster
     persona: Persona
     config: Mapping[str, str]
+
+    def number(self, name: str, default: int) -> int:
+        """A whole-number broker setting."""
+        text = self.config.get(name)
+        return default if text is None else int(text)
 
 
 class Synonym(NamedTuple):
@@ -169,13 +173,13 @@ def setting(broker: Configured, name: str) -> str | None:
     return synonyms[0].value if synonyms else None
 
 
-def broker_entries(broker: Broker) -> list[Entry]:
+def broker_entries(broker: Configured) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
     defined = [_broker_entry(broker, definition) for definition in definitions.values()]
     return [*defined, *_rates(broker)]
 
 
-def _rates(broker: Broker) -> Iterable[Entry]:
+def _rates(broker: Configured) -> Iterable[Entry]:
     """Dynamic settings that are no broker settings are there only while they are set."""
     shown, read_only = broker.persona.quirk("configs.rates-without-definition")
     for name in RATES:
@@ -186,7 +190,7 @@ def _rates(broker: Broker) -> Iterable[Entry]:
             yield Entry(name, value, source, read_only, not shown, kept, LONG * shown)
 
 
-def _broker_entry(broker: Broker, definition: ConfigDefinition) -> Entry:
+def _broker_entry(broker: Configured, definition: ConfigDefinition) -> Entry:
     synonyms = _broker_synonyms(broker, definition.name)
     return Entry(
         definition.name,
@@ -199,7 +203,7 @@ def _broker_entry(broker: Broker, definition: ConfigDefinition) -> Entry:
     )
 
 
-def dynamic_entries(broker: Broker) -> list[Entry]:
+def dynamic_entries(broker: Configured) -> list[Entry]:
     """The entries that are set dynamically for all brokers, as the empty broker name shows them."""
     definitions = broker_definitions(broker.persona.release)
     return [
@@ -270,7 +274,7 @@ def _fallback(
 
 
 def topic_entries(
-    broker: Broker, overrides: Mapping[str, str], *, as_written: bool = False
+    broker: Configured, overrides: Mapping[str, str], *, as_written: bool = False
 ) -> list[Entry]:
     """`as_written` shows overrides as the client sent them, else as Kafka prints their values."""
     definitions = topic_definitions(broker.persona.release)
@@ -284,7 +288,7 @@ def topic_entries(
 
 
 def _topic_entry(
-    broker: Broker, definition: ConfigDefinition, overrides: Mapping[str, str]
+    broker: Configured, definition: ConfigDefinition, overrides: Mapping[str, str]
 ) -> Entry:
     name = definition.name
     behind = _broker_synonyms(broker, definition.synonym) if definition.synonym else ()
@@ -304,14 +308,14 @@ def _topic_entry(
 # ------------------------------------------------------------------- groups, metrics, loggers
 
 
-def group_entries(broker: Broker, group_id: str = "") -> list[Entry]:
+def group_entries(broker: Configured, group_id: str = "") -> list[Entry]:
     overrides = broker.cluster.group_configs.get(group_id, {})
     definitions = group_definitions(broker.persona.release).values()
     return [_group_entry(broker, definition, overrides) for definition in definitions]
 
 
 def _group_entry(
-    broker: Broker, definition: ConfigDefinition, overrides: Mapping[str, str]
+    broker: Configured, definition: ConfigDefinition, overrides: Mapping[str, str]
 ) -> Entry:
     name, synonym = definition.name, definition.synonym
     behind = _broker_synonyms(broker, synonym) if synonym and synonym != name else ()
@@ -333,7 +337,7 @@ METRICS = {
 NO_MORE = (CLIENT_METRICS, False, False, (), 0)  # neither synonyms nor a type
 
 
-def metrics_entries(broker: Broker, name: str) -> list[Entry]:
+def metrics_entries(broker: Configured, name: str) -> list[Entry]:
     """The entries of a client metrics subscription, over the defaults where those are shown."""
     overrides = broker.cluster.metrics_configs.get(name, {})
     whole = broker.persona.quirk("configs.metrics-have-defaults")

@@ -20,7 +20,7 @@ from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
+    pass
 
 RESET, ISOLATION = "share.auto.offset.reset", "share.isolation.level"
 LEVELS = ("read_committed", "read_uncommitted")
@@ -31,7 +31,7 @@ _SECONDS = (86_400, 3_600, 60, 1)
 _KINDS = ("consumer", "share", "streams")
 
 
-def setting(broker: Broker, group_id: str, name: str) -> str | None:
+def setting(broker: config_view.Configured, group_id: str, name: str) -> str | None:
     """The group's own value, else the broker's, else the default."""
     own = broker.cluster.group_configs.get(group_id, {}).get(name)
     if own is not None:
@@ -44,16 +44,20 @@ def setting(broker: Broker, group_id: str, name: str) -> str | None:
     return definition.default if value is None else value
 
 
-def number(broker: Broker, group_id: str, name: str) -> int:
+def number(broker: config_view.Configured, group_id: str, name: str) -> int:
     return int(setting(broker, group_id, name) or 0)
 
 
-def current(broker: Broker, group_id: str) -> dict[str, str]:
+def current(broker: config_view.Configured, group_id: str) -> dict[str, str]:
     return dict(broker.cluster.group_configs.get(group_id, {}))
 
 
 def change(
-    broker: Broker, group_id: str, configs: Mapping[str, str], *, validate_only: bool
+    broker: config_view.Configured,
+    group_id: str,
+    configs: Mapping[str, str],
+    *,
+    validate_only: bool,
 ) -> None:
     """Let `configs` be the group's overrides. Raises ApiError."""
     if not group_id:
@@ -99,7 +103,7 @@ def _value(definition: config_view.ConfigDefinition, text: str) -> Any:
     return value
 
 
-def _bounded(broker: Broker, name: str, value: Any) -> None:
+def _bounded(broker: config_view.Configured, name: str, value: Any) -> None:
     kind, _, rest = name.partition(".")
     definitions = config_view.broker_definitions(broker.persona.release)
     for bound, words in (("min", "greater"), ("max", "less")):
@@ -111,7 +115,7 @@ def _bounded(broker: Broker, name: str, value: Any) -> None:
             raise ValueRefused(f"{name} must be {words} than or equal to {limit}")
 
 
-def _alive(broker: Broker, kind: str, values: Mapping[str, Any]) -> None:
+def _alive(broker: config_view.Configured, kind: str, values: Mapping[str, Any]) -> None:
     session, beat = (f"{kind}.{each}" for each in ("session.timeout.ms", "heartbeat.interval.ms"))
     if session not in values and beat not in values:
         return

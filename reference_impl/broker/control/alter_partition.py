@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -29,50 +29,105 @@ RECOVERED, RECOVERING = 0, 1
 UNSAID = -1
 
 
-def answer(broker: Broker, body: dict[str, Any], version: int) -> dict[str, Any]:
-    """The controller's whole answer to the report."""
-    if not is_controller(broker):
-        return refusal(ErrorCode.NOT_CONTROLLER)
-    node = broker.cluster.brokers.get(body["broker_id"])
-    stale = node is None or body["broker_epoch"] < node.epoch
-    if broker.persona.kraft:
-        stale = node is None or body["broker_epoch"] != node.epoch
-    if stale:
-        return refusal(ErrorCode.STALE_BROKER_EPOCH)
-    return {
-        "error_code": ErrorCode.NONE,
-        "topics": [_topic(broker, body, topic, version) for topic in body["topics"]],
-    }
+class AlterPartition:
+    """The controller's side of what leaders report of their in-sync sets."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def answer(self, body: dict[str, Any], version: int) -> dict[str, Any]:
+        """The controller's whole answer to the report."""
+        if not self._broker.room(ClusterController).here:
+            return refusal(ErrorCode.NOT_CONTROLLER)
+        node = self._broker.cluster.brokers.get(body["broker_id"])
+        stale = node is None or body["broker_epoch"] < node.epoch
+        if self._broker.persona.kraft:
+            stale = node is None or body["broker_epoch"] != node.epoch
+        if stale:
+            return refusal(ErrorCode.STALE_BROKER_EPOCH)
+        return {
+            "error_code": ErrorCode.NONE,
+            "topics": [self._topic(body, topic, version) for topic in body["topics"]],
+        }
+
+    def _eligible(self, member: int, epoch: int) -> bool:
+        """Alive, not stopping, and the one whose fetches the leader has seen."""
+        node = self._broker.cluster.brokers.get(member)
+        welcome = node is not None and node.alive and not node.stopping
+        return welcome and epoch in (UNSAID, node.epoch)
+
+    def _topic(self, body: dict[str, Any], row: dict[str, Any], version: int) -> dict[str, Any]:
+        cluster = self._broker.cluster
+        if version >= FIRST_BY_ID:
+            topic, unknown = cluster.by_id.get(row["topic_id"]), ErrorCode.UNKNOWN_TOPIC_ID
+        else:
+            topic, unknown = cluster.topic(row["topic_name"]), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        rows = []
+        for wanted in row["partitions"]:
+            partition = topic.partition(wanted["partition_index"]) if topic else None
+            try:
+                if topic is None:
+                    raise ApiError(unknown)
+                if partition is None:
+                    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                change = self._kraft if self._broker.persona.kraft else self._zookeeper
+                change(body["broker_id"], partition, wanted, version)
+            except ApiError as refused:
+                rows.append(_refused(wanted["partition_index"], refused.code))
+            else:
+                rows.append(_done(partition))
+        return {"topic_id": row["topic_id"], "topic_name": row["topic_name"], "partitions": rows}
+
+    def _zookeeper(
+        self, leader: int, partition: Partition, row: dict[str, Any], version: int
+    ) -> None:
+        epoch, isr = row["leader_epoch"], row["new_isr"]
+        if epoch < partition.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        same = (leader, epoch, isr) == (partition.leader, partition.leader_epoch, partition.isr)
+        if same:
+            return
+        if row["partition_epoch"] != partition.partition_epoch:
+            raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
+        partition.leader, partition.leader_epoch = leader, epoch  # as it says, unchecked
+        self._broker.room(ClusterController).active.isr_changed(partition, isr)
+
+    def _kraft(self, leader: int, partition: Partition, row: dict[str, Any], version: int) -> None:
+        epoch, partition_epoch = row["leader_epoch"], row["partition_epoch"]
+        if epoch > partition.leader_epoch or partition_epoch > partition.partition_epoch:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        if epoch < partition.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        if leader != partition.leader:
+            raise ApiError(ErrorCode.INVALID_REQUEST)
+        if partition_epoch < partition.partition_epoch:
+            raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
+        members = _members(row, version)
+        isr = [member for member, _ in members]
+        recovering = row["leader_recovery_state"] == RECOVERING
+        if (
+            len(set(isr)) != len(isr)
+            or not set(isr) <= set(partition.replicas)
+            or leader not in isr
+        ):
+            raise ApiError(ErrorCode.INVALID_REQUEST)
+        if recovering and (len(isr) > 1 or not partition.recovering):
+            raise ApiError(ErrorCode.INVALID_REQUEST)
+        if any(not self._eligible(*member) for member in members):
+            newer = version >= FIRST_BY_ID
+            raise ApiError(
+                ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED
+            )
+        before = partition.leader_epoch
+        self._broker.room(ClusterController).active.isr_changed(partition, isr)
+        if partition.leader_epoch != before:  # it finished a reassignment, and another one leads
+            newer = version >= FIRST_BY_ID
+            raise ApiError(ErrorCode.NEW_LEADER_ELECTED if newer else ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def refusal(code: int) -> dict[str, Any]:
     """The answer to a report that is not looked at."""
     return {"error_code": code, "topics": []}
-
-
-def _topic(
-    broker: Broker, body: dict[str, Any], row: dict[str, Any], version: int
-) -> dict[str, Any]:
-    cluster = broker.cluster
-    if version >= FIRST_BY_ID:
-        topic, unknown = cluster.by_id.get(row["topic_id"]), ErrorCode.UNKNOWN_TOPIC_ID
-    else:
-        topic, unknown = cluster.topic(row["topic_name"]), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    rows = []
-    for wanted in row["partitions"]:
-        partition = topic.partition(wanted["partition_index"]) if topic else None
-        try:
-            if topic is None:
-                raise ApiError(unknown)
-            if partition is None:
-                raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-            change = _kraft if broker.persona.kraft else _zookeeper
-            change(broker, body["broker_id"], partition, wanted, version)
-        except ApiError as refused:
-            rows.append(_refused(wanted["partition_index"], refused.code))
-        else:
-            rows.append(_done(partition))
-    return {"topic_id": row["topic_id"], "topic_name": row["topic_name"], "partitions": rows}
 
 
 def _refused(index: int, code: int) -> dict[str, Any]:
@@ -99,58 +154,7 @@ def _done(partition: Partition) -> dict[str, Any]:
     }
 
 
-def _zookeeper(
-    broker: Broker, leader: int, partition: Partition, row: dict[str, Any], version: int
-) -> None:
-    epoch, isr = row["leader_epoch"], row["new_isr"]
-    if epoch < partition.leader_epoch:
-        raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
-    same = (leader, epoch, isr) == (partition.leader, partition.leader_epoch, partition.isr)
-    if same:
-        return
-    if row["partition_epoch"] != partition.partition_epoch:
-        raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
-    partition.leader, partition.leader_epoch = leader, epoch  # as it says, unchecked
-    controller_of(broker).isr_changed(partition, isr)
-
-
-def _kraft(
-    broker: Broker, leader: int, partition: Partition, row: dict[str, Any], version: int
-) -> None:
-    epoch, partition_epoch = row["leader_epoch"], row["partition_epoch"]
-    if epoch > partition.leader_epoch or partition_epoch > partition.partition_epoch:
-        raise ApiError(ErrorCode.NOT_CONTROLLER)
-    if epoch < partition.leader_epoch:
-        raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
-    if leader != partition.leader:
-        raise ApiError(ErrorCode.INVALID_REQUEST)
-    if partition_epoch < partition.partition_epoch:
-        raise ApiError(ErrorCode.INVALID_UPDATE_VERSION)
-    members = _members(row, version)
-    isr = [member for member, _ in members]
-    recovering = row["leader_recovery_state"] == RECOVERING
-    if len(set(isr)) != len(isr) or not set(isr) <= set(partition.replicas) or leader not in isr:
-        raise ApiError(ErrorCode.INVALID_REQUEST)
-    if recovering and (len(isr) > 1 or not partition.recovering):
-        raise ApiError(ErrorCode.INVALID_REQUEST)
-    if any(not _eligible(broker, *member) for member in members):
-        newer = version >= FIRST_BY_ID
-        raise ApiError(ErrorCode.INELIGIBLE_REPLICA if newer else ErrorCode.OPERATION_NOT_ATTEMPTED)
-    before = partition.leader_epoch
-    controller_of(broker).isr_changed(partition, isr)
-    if partition.leader_epoch != before:  # it finished a reassignment, and another one leads
-        newer = version >= FIRST_BY_ID
-        raise ApiError(ErrorCode.NEW_LEADER_ELECTED if newer else ErrorCode.FENCED_LEADER_EPOCH)
-
-
 def _members(row: dict[str, Any], version: int) -> Sequence[tuple[int, int]]:
     if version >= FIRST_WITH_EPOCHS:
         return [(each["broker_id"], each["broker_epoch"]) for each in row["new_isr_with_epochs"]]
     return [(broker, UNSAID) for broker in row["new_isr"]]
-
-
-def _eligible(broker: Broker, member: int, epoch: int) -> bool:
-    """Alive, not stopping, and the one whose fetches the leader has seen."""
-    node = broker.cluster.brokers.get(member)
-    welcome = node is not None and node.alive and not node.stopping
-    return welcome and epoch in (UNSAID, node.epoch)

@@ -60,79 +60,87 @@ _FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
 }
 
 
-def missing_topic(broker: Broker, name: str, *, allowed: bool) -> tuple[bool, int]:
-    """(internal, error code) of a topic that does not exist; it may be created on the way."""
-    persona = broker.persona
-    allowed = allowed or "auto-creation-not-asked-for" in broker.switches
-    creating = allowed and broker.config.get("auto.create.topics.enable", "true") == "true"
-    creating = creating and "auto-creation-never" not in broker.switches
-    if name in _forms(broker):
-        if creating or persona.quirk("metadata.internal-topics-are-always-made"):
-            return True, internal_topic(broker, name)
-        return True, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if (creating or persona.quirk("metadata.names-are-always-checked")) and topic_names.fault(name):
-        return False, ErrorCode.INVALID_TOPIC_EXCEPTION
-    if not creating:
-        return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    try:
-        _create(broker, name, default_partitions(broker), default_replication(broker), {})
-    except ApiError as refused:
-        if persona.kraft:  # the broker only asked; what the controller says, nobody is told
-            return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if refused.code == ErrorCode.TOPIC_ALREADY_EXISTS:  # its deletion is not over
-            return False, ErrorCode.LEADER_NOT_AVAILABLE
-        return False, refused.code
-    return False, persona.quirk("metadata.answer-when-creating")
+class AutoTopicCreation:
+    """Creates the topics that somebody needs and nobody created."""
 
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-def _forms(broker: Broker) -> tuple[str, ...]:
-    """The internal topics this release has."""
-    shares = broker.persona.quirk("coordinator.knows-share-groups")
-    return (OFFSETS, TRANSACTIONS, SHARES) if shares else (OFFSETS, TRANSACTIONS)
-
-
-def internal_topic(broker: Broker, name: str) -> int:
-    """Make a coordinator's topic; the code a Metadata answer gives for it this time."""
-    if name in broker.cluster.topics:  # made, and this broker was not told yet
-        return broker.persona.quirk("metadata.answer-when-creating")
-    partitions_setting, replicas_setting, configs = _FORMS[name]
-    alive = len(broker.cluster.alive)
-    factor = broker.number(replicas_setting, min(PREFERRED_REPLICAS, alive))
-    partitions = broker.number(partitions_setting, 50)
-    if factor > alive:
-        return ErrorCode.INVALID_REPLICATION_FACTOR
-    overrides = dict(configs)
-    if "min.insync.replicas" in overrides:
-        setting = "transaction.state.log.min.isr"
-        overrides["min.insync.replicas"] = str(broker.number(setting, min(2, factor)))
-    _create(broker, name, partitions, factor, overrides)
-    return broker.persona.quirk("metadata.answer-when-creating")
-
-
-def _create(
-    broker: Broker, name: str, partitions: int, factor: int, configs: dict[str, str]
-) -> None:
-    """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03). A broker that
-    is cut off asks in vain.
-    """
-    cluster = broker.cluster
-    if not cluster.reachable(broker.id):
-        return
-    if broker.persona.kraft:
-        kraft_topics.check_name(broker, name)
-        place = StripedPlacer(eligible_brokers(cluster), cluster.random).place
-        try:
-            table = place(partitions, factor)
-        except PlacementError as refused:
-            raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
-    else:
-        zookeeper_topics.check_name(broker, name)
-        nodes = eligible_brokers(cluster)
-        if not broker.persona.quirk("topics.auto-creation-needs-all-racks"):
-            nodes = racks.without_racks(nodes)
-        table = list(
-            zookeeper_topics.placed(
-                broker, lambda: racks.assign(nodes, partitions, factor, chance=cluster.random)
-            ).values()
+    def missing_topic(self, name: str, *, allowed: bool) -> tuple[bool, int]:
+        """(internal, error code) of a topic that does not exist; it may be created on the way."""
+        persona = self._broker.persona
+        allowed = allowed or "auto-creation-not-asked-for" in self._broker.switches
+        creating = (
+            allowed and self._broker.config.get("auto.create.topics.enable", "true") == "true"
         )
-    cluster.create(name, table, configs)
+        creating = creating and "auto-creation-never" not in self._broker.switches
+        if name in self._forms():
+            if creating or persona.quirk("metadata.internal-topics-are-always-made"):
+                return True, self.internal_topic(name)
+            return True, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if (creating or persona.quirk("metadata.names-are-always-checked")) and topic_names.fault(
+            name
+        ):
+            return False, ErrorCode.INVALID_TOPIC_EXCEPTION
+        if not creating:
+            return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        try:
+            self._create(
+                name, default_partitions(self._broker), default_replication(self._broker), {}
+            )
+        except ApiError as refused:
+            if persona.kraft:  # the broker only asked; what the controller says, nobody is told
+                return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            if refused.code == ErrorCode.TOPIC_ALREADY_EXISTS:  # its deletion is not over
+                return False, ErrorCode.LEADER_NOT_AVAILABLE
+            return False, refused.code
+        return False, persona.quirk("metadata.answer-when-creating")
+
+    def _forms(self) -> tuple[str, ...]:
+        """The internal topics this release has."""
+        shares = self._broker.persona.quirk("coordinator.knows-share-groups")
+        return (OFFSETS, TRANSACTIONS, SHARES) if shares else (OFFSETS, TRANSACTIONS)
+
+    def internal_topic(self, name: str) -> int:
+        """Make a coordinator's topic; the code a Metadata answer gives for it this time."""
+        if name in self._broker.cluster.topics:  # made, and this broker was not told yet
+            return self._broker.persona.quirk("metadata.answer-when-creating")
+        partitions_setting, replicas_setting, configs = _FORMS[name]
+        alive = len(self._broker.cluster.alive)
+        factor = self._broker.number(replicas_setting, min(PREFERRED_REPLICAS, alive))
+        partitions = self._broker.number(partitions_setting, 50)
+        if factor > alive:
+            return ErrorCode.INVALID_REPLICATION_FACTOR
+        overrides = dict(configs)
+        if "min.insync.replicas" in overrides:
+            setting = "transaction.state.log.min.isr"
+            overrides["min.insync.replicas"] = str(self._broker.number(setting, min(2, factor)))
+        self._create(name, partitions, factor, overrides)
+        return self._broker.persona.quirk("metadata.answer-when-creating")
+
+    def _create(self, name: str, partitions: int, factor: int, configs: dict[str, str]) -> None:
+        """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03). A broker
+        that is cut off asks in vain.
+        """
+        cluster = self._broker.cluster
+        if not cluster.reachable(self._broker.id):
+            return
+        if self._broker.persona.kraft:
+            kraft_topics.check_name(self._broker, name)
+            place = StripedPlacer(eligible_brokers(cluster), cluster.random).place
+            try:
+                table = place(partitions, factor)
+            except PlacementError as refused:
+                raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
+        else:
+            zookeeper_topics.check_name(self._broker, name)
+            nodes = eligible_brokers(cluster)
+            if not self._broker.persona.quirk("topics.auto-creation-needs-all-racks"):
+                nodes = racks.without_racks(nodes)
+            table = list(
+                zookeeper_topics.placed(
+                    self._broker,
+                    lambda: racks.assign(nodes, partitions, factor, chance=cluster.random),
+                ).values()
+            )
+        cluster.create(name, table, configs)

@@ -37,12 +37,6 @@ def rules_of(persona: Persona) -> ControlRules:
     )
 
 
-def controller_of(broker: Broker) -> Controller:
-    """Made when it is first asked for; every broker of the cluster gets the same one."""
-    cluster = broker.cluster
-    return cluster.controller or new_controller(cluster, broker.persona)
-
-
 def new_controller(cluster: Cluster, persona: Persona) -> Controller:
     """The cluster's controller from now on."""
     kind = KRaftController if persona.kraft else ZooKeeperController
@@ -72,33 +66,51 @@ def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipR
     )
 
 
-def ask_to_stop(broker: Broker, now: int, answered: Answered) -> None:
-    """Have the controller move this broker's leaders away: ControlledShutdown on ZooKeeper, a word
-    in its heartbeat to KRaft's quorum (CTL-24, KIP-631)."""
-    if broker.persona.kraft:
-        answered(controller_of(broker).shutdown(broker.id), now)
-        return
+class ClusterController:
+    """The controller of the cluster, as one of its brokers knows it."""
 
-    def heard(answer: dict[str, Any] | None, at: int) -> None:
-        done = answer is not None and not answer["error_code"]
-        answered(answer["remaining_partitions"] if done else None, at)
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-    node = broker.cluster.brokers[broker.id]
-    body = {"broker_id": broker.id, "broker_epoch": node.epoch}
-    version = broker.persona.broker_listener[CONTROLLED_SHUTDOWN][1]
-    to = broker.metadata.controller_id
-    broker.ask(to, CONTROLLED_SHUTDOWN, version, body, heard, channel="controlled-shutdown")
+    @property
+    def active(self) -> Controller:
+        """Made when it is first asked for; every broker of the cluster gets the same one."""
+        cluster = self._broker.cluster
+        return cluster.controller or new_controller(cluster, self._broker.persona)
+
+    def ask_to_stop(self, now: int, answered: Answered) -> None:
+        """Have the controller move this broker's leaders away: ControlledShutdown on ZooKeeper, a
+        word in its heartbeat to KRaft's quorum (CTL-24, KIP-631)."""
+        if self._broker.persona.kraft:
+            answered(self.active.shutdown(self._broker.id), now)
+            return
+
+        def heard(answer: dict[str, Any] | None, at: int) -> None:
+            done = answer is not None and not answer["error_code"]
+            answered(answer["remaining_partitions"] if done else None, at)
+
+        node = self._broker.cluster.brokers[self._broker.id]
+        body = {"broker_id": self._broker.id, "broker_epoch": node.epoch}
+        version = self._broker.persona.broker_listener[CONTROLLED_SHUTDOWN][1]
+        to = self._broker.metadata.controller_id
+        self._broker.ask(
+            to, CONTROLLED_SHUTDOWN, version, body, heard, channel="controlled-shutdown"
+        )
+
+    @property
+    def named(self) -> int:
+        """Whom clients are told to ask. KRaft's quorum is not for them: any live broker passes on
+        what is meant for it (Kafka draws one for each answer, getRandomAliveBroker)."""
+        known = self._broker.metadata
+        if not self._broker.persona.kraft or known.is_alive(known.controller_id):
+            return known.controller_id
+        return next((node.id for node in known.alive), NO_LEADER)
+
+    @property
+    def here(self) -> bool:
+        """Whether requests to a controller may come here; KRaft's brokers pass them on."""
+        return self._broker.persona.kraft or self._broker.cluster.controller_id == self._broker.id
 
 
-def named_controller(broker: Broker) -> int:
-    """Whom clients are told to ask. KRaft's quorum is not for them: any live broker passes on what
-    is meant for it (Kafka draws one for each answer: KRaftMetadataCache.getRandomAliveBroker)."""
-    known = broker.metadata
-    if not broker.persona.kraft or known.is_alive(known.controller_id):
-        return known.controller_id
-    return next((node.id for node in known.alive), NO_LEADER)
-
-
-def is_controller(broker: Broker) -> bool:
-    """Whether requests to a controller may come to this broker; KRaft's brokers pass them on."""
-    return broker.persona.kraft or broker.cluster.controller_id == broker.id
+def controller_of(broker: Broker) -> Controller:
+    return broker.room(ClusterController).active

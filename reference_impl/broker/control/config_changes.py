@@ -24,7 +24,7 @@ from touchstone.reference_impl.broker.configs import (
 )
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -35,14 +35,144 @@ TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MIN_ISR = "min.insync.replicas"
 
 
-def answer(broker: Broker, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
-    """The row of one resource: what `alter(name)` refused, or success."""
-    code, message = ErrorCode.NONE, None
-    try:
-        alter(name)
-    except ApiError as refused:
-        code, message = refused.code, refused.message
-    return _row(shown_type(broker, kind), name, code, message)
+class ConfigChanges:
+    """The changes that AlterConfigs and IncrementalAlterConfigs make, and what they refuse."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def answer(self, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
+        """The row of one resource: what `alter(name)` refused, or success."""
+        code, message = ErrorCode.NONE, None
+        try:
+            alter(name)
+        except ApiError as refused:
+            code, message = refused.code, refused.message
+        return _row(self.shown_type(kind), name, code, message)
+
+    def current(self, kind: int, name: str) -> dict[str, str]:
+        """The overrides that a resource has now; ApiError where there is no such resource."""
+        if kind == TOPIC:
+            topic = self._broker.cluster.topics.get(name)
+            if topic is None:
+                raise self.missing(name)
+            return dict(topic.configs)
+        if kind == GROUP:
+            return group_settings.current(self._broker, name)
+        if kind == METRICS:
+            return metrics_settings.current(self._broker, name)
+        return config_view.dynamic_settings(self._broker, name)
+
+    def missing(self, name: str) -> ApiError:
+        if self._broker.persona.quirk("alter.missing-topic-has-a-code"):
+            message = f"The topic '{name}' does not exist."
+            return ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        return ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, f'Topic "{name}" does not exist.')
+
+    def change(
+        self, kind: int, name: str, configs: Mapping[str, str], *, validate_only: bool
+    ) -> None:
+        """Let `configs` be the overrides of this resource; ApiError where Kafka refuses."""
+        if kind == TOPIC:
+            if name not in self._broker.cluster.topics:
+                raise self.missing(name)
+            self._hold(kind, name, lambda: topic_settings.check(self._broker, configs))
+            if not validate_only:
+                left_out = topic_settings.left_out(self._broker, configs)
+                self._broker.cluster.configure(name, configs, left_out)
+                self._broker.room(ClusterController).active.configs_changed()
+        elif kind == BROKER:
+            self.check_broker_id(name)
+            self._hold(kind, name, lambda: broker_settings.check(self._broker, name, configs))
+            self._check_min_isr(name, configs)
+            if not validate_only:
+                self._broker.cluster.dynamic_configs[name] = dict(configs)
+                config_view.spread_defaults(self._broker)
+                self._broker.room(ClusterController).active.configs_changed()
+        elif kind == GROUP:
+            group_settings.change(self._broker, name, configs, validate_only=validate_only)
+        elif kind == METRICS:
+            metrics_settings.change(self._broker, name, configs, validate_only=validate_only)
+
+    def _hold(self, kind: int, name: str, check: Callable[[], None]) -> None:
+        """Run a check; say what it refused the way this release wraps it."""
+        try:
+            check()
+        except ValueRefused as refused:
+            raise self.bad_value(kind, name, refused.message) from None
+
+    def bad_value(self, kind: int, name: str, message: str) -> ApiError:
+        """ZooKeeper releases name the resource and call it a bad request, but for unknown names."""
+        if self._broker.persona.kraft or message.startswith("Unknown topic config name"):
+            code = ErrorCode.INVALID_REQUEST if kind == BROKER else ErrorCode.INVALID_CONFIG
+            return ApiError(code, message)
+        types = self._broker.persona.quirk("configs.resource-types")
+        resource = self._broker.persona.quirk("alter.resources-print-as").format(types[kind], name)
+        return ApiError(
+            ErrorCode.INVALID_REQUEST, f"Invalid config value for resource {resource}: {message}"
+        )
+
+    def check_broker_id(self, name: str) -> None:
+        if name == "":
+            return
+        if not name.lstrip("+-").isdigit():
+            message = f"Broker id must be an integer, but it is: {name}"
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
+        if int(name) != self._broker.id:
+            shown = self._broker.persona.quirk("configs.wrong-id-prints-as").format(name)
+            message = f"Unexpected broker id, expected {self._broker.id}, but received {shown}"
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
+
+    def _check_min_isr(self, name: str, configs: Mapping[str, str]) -> None:
+        """Eligible leader replicas are counted against one setting for all, which has to exist."""
+        if not self._broker.persona.quirk("configs.cluster-keeps-min-isr"):
+            return
+        if name == "" and MIN_ISR not in configs:
+            message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+            raise ApiError(ErrorCode.INVALID_CONFIG, message)
+        if name != "" and MIN_ISR in configs:
+            message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+            raise ApiError(ErrorCode.INVALID_CONFIG, message)
+
+    def check_topic_name(self, name: str) -> None:
+        """Refuse an illegal name where the release looks at it before it looks for the topic."""
+        if self._broker.persona.kraft:
+            if name == "":
+                message = "Default topic resources are not allowed."
+                raise ApiError(ErrorCode.INVALID_REQUEST, message)
+            words = "invalid"
+        elif self._broker.persona.quirk("alter.missing-topic-has-a-code"):
+            return
+        else:
+            words = "illegal"
+        message = topic_names.refusal(name, words) or ""
+        if message:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+
+    def check_type(self, kind: int, *, incremental: bool) -> None:
+        """Refuse a type of resource that cannot be changed."""
+        persona = self._broker.persona
+        types = persona.quirk("configs.resource-types")
+        known = kind in types and kind != 0
+        if kind == BROKER and not persona.quirk("alter.brokers-can-be-altered"):
+            message = "AlterConfigs is only supported for topics, but resource type is BROKER"
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
+        if kind == LOGGER and known and not incremental and not persona.kraft:
+            message = (
+                "AlterConfigs is deprecated and does not support the resource type BROKER_LOGGER"
+            )
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
+        if kind in (TOPIC, BROKER) or (known and (kind != LOGGER or incremental)):
+            return
+        named = f"Unexpected resource type {types.get(kind, 'UNKNOWN')}"
+        message = f"Unknown resource type {kind}" if persona.kraft else named
+        raise ApiError(ErrorCode.INVALID_REQUEST, message)
+
+    def shown_type(self, kind: int) -> int:
+        """The type as the answer repeats it: a release that does not know it says 0."""
+        persona = self._broker.persona
+        known = kind in persona.quirk("configs.resource-types")
+        return kind if known or persona.quirk("configs.unknown-type-is-echoed") else 0
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -60,135 +190,3 @@ def _row(kind: int, name: str, code: int, message: str | None) -> dict[str, Any]
         "resource_type": kind,
         "resource_name": name,
     }
-
-
-def current(broker: Broker, kind: int, name: str) -> dict[str, str]:
-    """The overrides that a resource has now; ApiError where there is no such resource."""
-    if kind == TOPIC:
-        topic = broker.cluster.topics.get(name)
-        if topic is None:
-            raise missing(broker, name)
-        return dict(topic.configs)
-    if kind == GROUP:
-        return group_settings.current(broker, name)
-    if kind == METRICS:
-        return metrics_settings.current(broker, name)
-    return config_view.dynamic_settings(broker, name)
-
-
-def missing(broker: Broker, name: str) -> ApiError:
-    if broker.persona.quirk("alter.missing-topic-has-a-code"):
-        message = f"The topic '{name}' does not exist."
-        return ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-    return ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, f'Topic "{name}" does not exist.')
-
-
-def change(
-    broker: Broker, kind: int, name: str, configs: Mapping[str, str], *, validate_only: bool
-) -> None:
-    """Let `configs` be the overrides of this resource; ApiError where Kafka refuses."""
-    if kind == TOPIC:
-        if name not in broker.cluster.topics:
-            raise missing(broker, name)
-        _hold(broker, kind, name, lambda: topic_settings.check(broker, configs))
-        if not validate_only:
-            left_out = topic_settings.left_out(broker, configs)
-            broker.cluster.configure(name, configs, left_out)
-            controller_of(broker).configs_changed()
-    elif kind == BROKER:
-        check_broker_id(broker, name)
-        _hold(broker, kind, name, lambda: broker_settings.check(broker, name, configs))
-        _check_min_isr(broker, name, configs)
-        if not validate_only:
-            broker.cluster.dynamic_configs[name] = dict(configs)
-            config_view.spread_defaults(broker)
-            controller_of(broker).configs_changed()
-    elif kind == GROUP:
-        group_settings.change(broker, name, configs, validate_only=validate_only)
-    elif kind == METRICS:
-        metrics_settings.change(broker, name, configs, validate_only=validate_only)
-
-
-def _hold(broker: Broker, kind: int, name: str, check: Callable[[], None]) -> None:
-    """Run a check; say what it refused the way this release wraps it."""
-    try:
-        check()
-    except ValueRefused as refused:
-        raise bad_value(broker, kind, name, refused.message) from None
-
-
-def bad_value(broker: Broker, kind: int, name: str, message: str) -> ApiError:
-    """ZooKeeper releases name the resource and call it a bad request, but for unknown names."""
-    if broker.persona.kraft or message.startswith("Unknown topic config name"):
-        code = ErrorCode.INVALID_REQUEST if kind == BROKER else ErrorCode.INVALID_CONFIG
-        return ApiError(code, message)
-    types = broker.persona.quirk("configs.resource-types")
-    resource = broker.persona.quirk("alter.resources-print-as").format(types[kind], name)
-    return ApiError(
-        ErrorCode.INVALID_REQUEST, f"Invalid config value for resource {resource}: {message}"
-    )
-
-
-def check_broker_id(broker: Broker, name: str) -> None:
-    if name == "":
-        return
-    if not name.lstrip("+-").isdigit():
-        message = f"Broker id must be an integer, but it is: {name}"
-        raise ApiError(ErrorCode.INVALID_REQUEST, message)
-    if int(name) != broker.id:
-        shown = broker.persona.quirk("configs.wrong-id-prints-as").format(name)
-        message = f"Unexpected broker id, expected {broker.id}, but received {shown}"
-        raise ApiError(ErrorCode.INVALID_REQUEST, message)
-
-
-def _check_min_isr(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
-    """Eligible leader replicas are counted against one setting for all, which has to be there."""
-    if not broker.persona.quirk("configs.cluster-keeps-min-isr"):
-        return
-    if name == "" and MIN_ISR not in configs:
-        message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
-        raise ApiError(ErrorCode.INVALID_CONFIG, message)
-    if name != "" and MIN_ISR in configs:
-        message = "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
-        raise ApiError(ErrorCode.INVALID_CONFIG, message)
-
-
-def check_topic_name(broker: Broker, name: str) -> None:
-    """Refuse an illegal name where the release looks at it before it looks for the topic."""
-    if broker.persona.kraft:
-        if name == "":
-            message = "Default topic resources are not allowed."
-            raise ApiError(ErrorCode.INVALID_REQUEST, message)
-        words = "invalid"
-    elif broker.persona.quirk("alter.missing-topic-has-a-code"):
-        return
-    else:
-        words = "illegal"
-    message = topic_names.refusal(name, words) or ""
-    if message:
-        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-
-
-def check_type(broker: Broker, kind: int, *, incremental: bool) -> None:
-    """Refuse a type of resource that cannot be changed."""
-    persona = broker.persona
-    types = persona.quirk("configs.resource-types")
-    known = kind in types and kind != 0
-    if kind == BROKER and not persona.quirk("alter.brokers-can-be-altered"):
-        message = "AlterConfigs is only supported for topics, but resource type is BROKER"
-        raise ApiError(ErrorCode.INVALID_REQUEST, message)
-    if kind == LOGGER and known and not incremental and not persona.kraft:
-        message = "AlterConfigs is deprecated and does not support the resource type BROKER_LOGGER"
-        raise ApiError(ErrorCode.INVALID_REQUEST, message)
-    if kind in (TOPIC, BROKER) or (known and (kind != LOGGER or incremental)):
-        return
-    named = f"Unexpected resource type {types.get(kind, 'UNKNOWN')}"
-    message = f"Unknown resource type {kind}" if persona.kraft else named
-    raise ApiError(ErrorCode.INVALID_REQUEST, message)
-
-
-def shown_type(broker: Broker, kind: int) -> int:
-    """The type as the answer repeats it: a release that does not know it says 0."""
-    persona = broker.persona
-    known = kind in persona.quirk("configs.resource-types")
-    return kind if known or persona.quirk("configs.unknown-type-is-echoed") else 0

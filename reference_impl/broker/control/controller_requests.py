@@ -21,22 +21,27 @@ if TYPE_CHECKING:
 UNSAID = -1
 
 
-def check_broker_epoch(broker: Broker, epoch: int) -> None:
-    """Raise ApiError where the request was meant for an earlier registration of this broker."""
-    own = broker.cluster.brokers[broker.id].epoch
-    if epoch in (UNSAID, own):
-        return
-    if epoch < own:
-        raise ApiError(ErrorCode.STALE_BROKER_EPOCH)
-    if not broker.persona.quirk("controller.may-know-newer-broker-epochs"):
-        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
+class ControllerRequests:
+    """What a broker remembers of the controllers that gave it orders."""
 
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-def check_controller_epoch(broker: Broker, epoch: int) -> None:
-    """Raise ApiError for a controller that was replaced; remember a newer one."""
-    if epoch < broker.controller_epoch:
-        raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
-    broker.controller_epoch = epoch
+    def check_broker_epoch(self, epoch: int) -> None:
+        """Raise ApiError where the request was meant for an earlier registration of this broker."""
+        own = self._broker.cluster.brokers[self._broker.id].epoch
+        if epoch in (UNSAID, own):
+            return
+        if epoch < own:
+            raise ApiError(ErrorCode.STALE_BROKER_EPOCH)
+        if not self._broker.persona.quirk("controller.may-know-newer-broker-epochs"):
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    def check_controller_epoch(self, epoch: int) -> None:
+        """Raise ApiError for a controller that was replaced; remember a newer one."""
+        if epoch < self._broker.controller_epoch:
+            raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
+        self._broker.controller_epoch = epoch
 
 
 def by_topic(body: dict[str, Any], grouped: str, flat: str) -> list[tuple[str, dict[str, Any]]]:

@@ -12,19 +12,23 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 
-def finalized(broker: Broker) -> Mapping[str, int]:
-    """Levels by name; a feature at level 0 is off and not listed."""
-    levels = {**broker.persona.finalized, **broker.cluster.features}
-    return {name: level for name, level in levels.items() if level}
+class Features:
+    """The features of a cluster, and the levels it runs at."""
 
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-def level(broker: Broker, name: str) -> int:
-    """The level of one feature; 0 where it is off or unknown."""
-    changed = broker.cluster.features.get(name)
-    return broker.persona.finalized.get(name, 0) if changed is None else changed
+    def finalized(self) -> Mapping[str, int]:
+        """Levels by name; a feature at level 0 is off and not listed."""
+        levels = {**self._broker.persona.finalized, **self._broker.cluster.features}
+        return {name: level for name, level in levels.items() if level}
 
+    def level(self, name: str) -> int:
+        """The level of one feature; 0 where it is off or unknown."""
+        changed = self._broker.cluster.features.get(name)
+        return self._broker.persona.finalized.get(name, 0) if changed is None else changed
 
-def finalize(broker: Broker, levels: Mapping[str, int]) -> None:
-    if levels:
-        broker.cluster.features |= levels
-        broker.cluster.generation += 1
+    def finalize(self, levels: Mapping[str, int]) -> None:
+        if levels:
+            self._broker.cluster.features |= levels
+            self._broker.cluster.generation += 1

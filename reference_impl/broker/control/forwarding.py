@@ -17,9 +17,9 @@ NodeToControllerRequestThread@3.9.2 (retryTimeoutMs of BrokerServer); KafkaZkCli
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.effects import Wait
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -64,12 +64,15 @@ def stuck(broker: Broker, request: Request) -> bool:
     return key != DESCRIBE_CONFIGS or any(row["resource_type"] == TOPIC for row in resources)
 
 
-def wait(broker: Broker, module: ModuleType, request: Request, now: int) -> Wait:
+def wait(broker: Broker, request: Request, now: int) -> Wait:
     def attempt(now: int) -> Any:
-        return None if stuck(broker, request) else module.handle(request, broker, now)
+        return None if stuck(broker, request) else broker.handler(request.header.key)(request, now)
 
     def expire(now: int) -> dict[str, Any]:
-        fail, code = getattr(module, "fail", None), ErrorCode.REQUEST_TIMED_OUT
+        fail, code = (
+            getattr(registry.handler(request.header.key), "fail", None),
+            ErrorCode.REQUEST_TIMED_OUT,
+        )
         return fail(request, code) if fail else {"error_code": code}
 
     patience = RETRY_MS if broker.persona.kraft else FOR_EVER_MS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.cluster.topology import Cluster
 
 NO_DIRECTORY = bytes(16)
 LISTENER = "CONTROLLER"  # controller.listener.names of the clusters we are compared with
@@ -30,13 +30,13 @@ class Words(NamedTuple):
 ADD, REMOVE = Words("Add", "adding"), Words("Remove", "removing")
 
 
-def refused(broker: Broker, body: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    code, message = _fault(broker, body, words)
+def refused(cluster: Cluster, body: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    code, message = _fault(cluster, body, words)
     return {"error_code": code, "error_message": message}
 
 
-def _fault(broker: Broker, body: Mapping[str, Any], words: Words) -> tuple[int, str]:
-    own, named = broker.cluster.cluster_id, body["cluster_id"]
+def _fault(cluster: Cluster, body: Mapping[str, Any], words: Words) -> tuple[int, str]:
+    own, named = cluster.cluster_id, body["cluster_id"]
     if named is not None and named != own:
         message = f'The given id "{named}" doesn\'t match the cluster id "{own}"'
         return ErrorCode.INCONSISTENT_CLUSTER_ID, message

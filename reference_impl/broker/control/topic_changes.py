@@ -2,24 +2,48 @@
 
 The two modes differ in the order of checks, in their messages, in who places replicas and in what
 a timeout of zero means, so each has its own file of whole sentences instead of branches in common
-ones. `of(broker)` picks. Handlers of CreateTopics, DeleteTopics and CreatePartitions turn
+ones. `TopicChanges` picks. Handlers of CreateTopics, DeleteTopics and CreatePartitions turn
 `Outcome`s into answers; auto-creation and internal topics come in by `auto_create`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control import kraft_topics, zookeeper_topics
-from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic, Outcome
+from touchstone.reference_impl.broker.control.topic_outcomes import Growth, NewTopic, Outcome
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from touchstone.reference_impl.broker.broker import Broker
 
-__all__ = ["NewTopic", "Outcome", "of"]
 
+class TopicChanges:
+    """Creates, grows and deletes topics by the rules of the release's controller."""
 
-def of(broker: Broker) -> ModuleType:
-    return kraft_topics if broker.persona.kraft else zookeeper_topics
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._rules: ModuleType = kraft_topics if broker.persona.kraft else zookeeper_topics
+
+    def create_topics(
+        self, topics: Sequence[NewTopic], *, timeout: int, validate_only: bool, client: str
+    ) -> list[Outcome]:
+        """`client` is whose it is; `timeout` is in ms."""
+        return self._rules.create_topics(
+            self._broker, topics, timeout=timeout, validate_only=validate_only, client=client
+        )
+
+    def delete_topics(
+        self, rows: Sequence[tuple[str | None, bytes]], *, timeout: int, version: int
+    ) -> list[Outcome]:
+        """Topics by name or by id."""
+        return self._rules.delete_topics(self._broker, rows, timeout=timeout, version=version)
+
+    def create_partitions(
+        self, asked: Sequence[Growth], *, timeout: int, validate_only: bool
+    ) -> list[Outcome]:
+        return self._rules.create_partitions(
+            self._broker, asked, timeout=timeout, validate_only=validate_only
+        )

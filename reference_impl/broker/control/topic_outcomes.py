@@ -95,9 +95,9 @@ def fenced_brokers(cluster: Cluster) -> list[EligibleBroker]:
     return [EligibleBroker(node.id, node.rack if racks else None, fenced=True) for node in away]
 
 
-def has_leaders(broker: Broker, name: str | None) -> bool:
+def has_leaders(cluster: Cluster, name: str | None) -> bool:
     """Whether every partition of a topic that was just made has somebody to lead it."""
-    topic = broker.cluster.topics.get(name or "")
+    topic = cluster.topics.get(name or "")
     return topic is None or all(p.leader >= 0 for p in topic.partitions)
 
 

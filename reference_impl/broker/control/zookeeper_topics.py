@@ -20,7 +20,7 @@ from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import topic_settings
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     UNSET,
     NewTopic,
@@ -147,7 +147,9 @@ def _plan(broker: Broker, topic: NewTopic) -> tuple[Table, dict[str, str]]:
 
 def _taken(broker: Broker, name: str) -> bool:
     """Whether the name is taken, also while a deletion waits for a broker that is down (CTL-21)."""
-    return name in broker.cluster.topics or controller_of(broker).being_deleted(name)
+    return name in broker.cluster.topics or broker.room(ClusterController).active.being_deleted(
+        name
+    )
 
 
 def _exists(name: str) -> ApiError:
@@ -275,7 +277,7 @@ def _grown(
     broker: Broker, name: str, count: int, assignments: list[list[int]] | None
 ) -> list[list[int]]:
     topic = broker.cluster.topics.get(name)
-    if controller_of(broker).being_deleted(name):
+    if broker.room(ClusterController).active.being_deleted(name):
         message = "The topic is queued for deletion."
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     if topic is None:
@@ -368,7 +370,7 @@ def delete_topics(
     outcomes = [_named(broker, name, topic_id) for name, topic_id in rows]
     for name in {outcome.name for outcome in outcomes if outcome.code == ErrorCode.NONE}:
         topic = cluster.topics[name or ""]
-        controller_of(broker).delete(topic.name)
+        broker.room(ClusterController).active.delete(topic.name)
         if topic.id != NO_TOPIC_ID:  # this controller never forgets whose an id was
             cluster.retired_ids[topic.id] = topic.name
     if timeout <= 0:

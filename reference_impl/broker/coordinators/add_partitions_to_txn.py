@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, partition_of
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
@@ -37,76 +37,84 @@ PASSING = frozenset(
 )
 
 
-def ask(
-    broker: Broker,
-    transactional_id: str,
-    producer: Producer,
-    partitions: Partitions,
-    *,
-    adds: bool,
-    now: int,
-) -> Ticket:
-    """A ticket for {"codes": {(topic, partition): what the coordinator says}}."""
-    leader = _leader(broker, transactional_id)
-    if leader == NO_LEADER:
-        return _all(partitions, E.COORDINATOR_NOT_AVAILABLE)
-    if leader != broker.id:
-        return _ask_peer(broker, leader, transactional_id, producer, partitions, adds)
-    coordinator = coordinator_of(broker)
-    if not adds:
-        code, known = coordinator.verify(transactional_id, producer)
-        absent = code or E.TRANSACTION_ABORTABLE
-        return Ticket({"codes": {each: code if each in known else absent for each in partitions}})
-    added, later = coordinator.add(transactional_id, producer, partitions, now), Ticket()
+class AddPartitionsToTxn:
+    """Asks the coordinators of transactions about their partitions."""
 
-    def then() -> None:
-        later.give({"codes": dict.fromkeys(partitions, added.answer["error_code"])})
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-    added.watch = then
-    if added.answer is not None:
-        then()
-    return later
+    def ask(
+        self,
+        transactional_id: str,
+        producer: Producer,
+        partitions: Partitions,
+        *,
+        adds: bool,
+        now: int,
+    ) -> Ticket:
+        """A ticket for {"codes": {(topic, partition): what the coordinator says}}."""
+        leader = self._leader(transactional_id)
+        if leader == NO_LEADER:
+            return _all(partitions, E.COORDINATOR_NOT_AVAILABLE)
+        if leader != self._broker.id:
+            return self._ask_peer(leader, transactional_id, producer, partitions, adds)
+        coordinator = self._broker.room(Transactions).coordinator
+        if not adds:
+            code, known = coordinator.verify(transactional_id, producer)
+            absent = code or E.TRANSACTION_ABORTABLE
+            return Ticket(
+                {"codes": {each: code if each in known else absent for each in partitions}}
+            )
+        added, later = coordinator.add(transactional_id, producer, partitions, now), Ticket()
 
+        def then() -> None:
+            later.give({"codes": dict.fromkeys(partitions, added.answer["error_code"])})
 
-def _leader(broker: Broker, transactional_id: str) -> int:
-    index = partition_of(broker, transactional_id)
-    partition = broker.metadata.partition(TRANSACTIONS, index)
-    return NO_LEADER if partition is None else partition.leader
+        added.watch = then
+        if added.answer is not None:
+            then()
+        return later
+
+    def _leader(self, transactional_id: str) -> int:
+        index = self._broker.room(Transactions).partition_of(transactional_id)
+        partition = self._broker.metadata.partition(TRANSACTIONS, index)
+        return NO_LEADER if partition is None else partition.leader
+
+    def _ask_peer(
+        self,
+        leader: int,
+        transactional_id: str,
+        producer: Producer,
+        partitions: Partitions,
+        adds: bool,
+    ) -> Ticket:
+        topics: dict[str, list[int]] = {}
+        for topic, index in sorted(partitions):
+            topics.setdefault(topic, []).append(index)
+        row = {
+            "transactional_id": transactional_id,
+            "producer_id": producer.id,
+            "producer_epoch": producer.epoch,
+            "verify_only": not adds,
+            "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
+        }
+        _, version = self._broker.persona.listed()[ADD_PARTITIONS]
+        ticket = Ticket()
+
+        def then(answer: dict[str, Any] | None, now: int) -> None:
+            codes: dict[tuple[str, int], int] = dict.fromkeys(partitions, E.NETWORK_EXCEPTION)
+            for result in answer["results_by_transaction"] if answer else ():
+                for topic in result["topic_results"]:
+                    for found in topic["results_by_partition"]:
+                        key = (topic["name"], found["partition_index"])
+                        codes[key] = found["partition_error_code"]
+            ticket.give({"codes": codes})
+
+        self._broker.ask(
+            leader, ADD_PARTITIONS, version, {"transactions": [row]}, then, channel=CHANNEL
+        )
+        return ticket
 
 
 def _all(partitions: Partitions, code: int) -> Ticket:
     return Ticket({"codes": dict.fromkeys(partitions, code)})
-
-
-def _ask_peer(
-    broker: Broker,
-    leader: int,
-    transactional_id: str,
-    producer: Producer,
-    partitions: Partitions,
-    adds: bool,
-) -> Ticket:
-    topics: dict[str, list[int]] = {}
-    for topic, index in sorted(partitions):
-        topics.setdefault(topic, []).append(index)
-    row = {
-        "transactional_id": transactional_id,
-        "producer_id": producer.id,
-        "producer_epoch": producer.epoch,
-        "verify_only": not adds,
-        "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
-    }
-    _, version = broker.persona.listed()[ADD_PARTITIONS]
-    ticket = Ticket()
-
-    def then(answer: dict[str, Any] | None, now: int) -> None:
-        codes: dict[tuple[str, int], int] = dict.fromkeys(partitions, E.NETWORK_EXCEPTION)
-        for result in answer["results_by_transaction"] if answer else ():
-            for topic in result["topic_results"]:
-                for found in topic["results_by_partition"]:
-                    key = (topic["name"], found["partition_index"])
-                    codes[key] = found["partition_error_code"]
-        ticket.give({"codes": codes})
-
-    broker.ask(leader, ADD_PARTITIONS, version, {"transactions": [row]}, then, channel=CHANNEL)
-    return ticket

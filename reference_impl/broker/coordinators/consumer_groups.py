@@ -22,7 +22,7 @@ from touchstone.reference_impl.broker.configs.config_view import setting
 from touchstone.reference_impl.broker.coordinators import groups
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
 from touchstone.reference_impl.group import (
     classic_members,
@@ -50,172 +50,262 @@ class ConsumerGroups:
     """The half of a broker's group coordinator that speaks KIP-848."""
 
     def __init__(self, broker: Broker) -> None:
+        self._broker, self._groups = broker, broker.room(Groups)
         self.coordinator = ConsumerCoordinator(
-            partial(topic_view, broker), partial(_settings, broker), broker.switches
+            partial(topic_view, broker), self._settings, broker.switches
         )
 
+    def adopt(self, now: int) -> None:
+        """See to the groups that were loaded."""
+        for group in self._groups.coordinator.groups.values():
+            if group.consumer_group is not None and not group.consumer_group.watched:
+                self.coordinator.adopt(group.consumer_group, now)
+                self._watch(group, now)
 
-def consumers_of(broker: Broker) -> ConsumerCoordinator:
-    return broker.room(ConsumerGroups).coordinator
+    def heartbeat(
+        self,
+        beat: Beat,
+        form: Callable[[int, HeartbeatResult | str | None], dict[str, Any]],
+        now: int,
+    ) -> Ticket:
+        """The answer that `form` makes of (code, what is told or words), when it is kept.
+
+        Raises ApiError.
+        """
+        consumers = self.coordinator
+        standing = self._groups.coordinator.groups.get(beat.group_id)
+        consumer_group, pairs = self._opened(standing, beat, now)
+        told = (
+            consumers.leave(consumer_group, beat)
+            if beat.epoch < 0
+            else consumers.beat(consumer_group, beat, now)
+        )
+        group = standing or self._groups.coordinator.create(beat.group_id, now)
+        if group.consumer_group is None:
+            _end_classic(group)
+            conversion.take_over(group, consumer_group)
+            self._groups.coordinator.settle(group, now)
+        ticket = Ticket()
+        self._keep(group, pairs, now, lambda code, at: ticket.give(form(code, told)))
+        self._resolve_later(group, told.resolve, now)
+        return ticket
+
+    def join(self, group: Group, ask: Join, now: int) -> Ticket | None:
+        """A classic member joins a consumer group; None where the group becomes a classic one."""
+        consumer_group = group.consumer_group
+        if consumer_group is None:
+            return None
+        if not consumer_group.members:
+            pairs = [
+                consumer_records.encoded(entry) for entry in consumer_records.gone(consumer_group)
+            ]
+            version = self._broker.persona.quirk("groups.value-version")
+            pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
+            self._groups.log.keep(group.id, pairs, now, nobody_waits)
+            group.consumer_group, group.protocol_type = None, None
+            self._unwatch(group)
+            return None
+        ticket = Ticket()
+        try:
+            answer, resolve = classic_members.join(
+                self.coordinator, consumer_group, ask, now, self.new_id
+            )
+        except ApiError as refused:
+            return Ticket(refusal(refused.code, "", -1))
+
+        def kept(code: int, at: int) -> None:
+            ticket.give(refusal(code, "", -1) if code else answer)
+
+        self._keep(group, [], now, kept)
+        self._resolve_later(group, resolve, now)
+        return ticket
+
+    def sync(self, group: Group, body: dict[str, Any], now: int) -> Ticket:
+        """SyncGroup of a classic member of a consumer group that has members."""
+        protocol = body["protocol_type"], body["protocol_name"]
+        try:
+            assignment = classic_members.sync(
+                self.coordinator,
+                group.consumer_group or ConsumerGroup(),
+                body["member_id"],
+                body["group_instance_id"],
+                body["generation_id"],
+                protocol,
+                now,
+            )
+        except ApiError as refused:
+            self._watch(group, now)
+            return Ticket(synced(refused.code))
+        self._watch(group, now)
+        told = {
+            "protocol_type": protocol[0],
+            "protocol_name": protocol[1],
+            "assignment": assignment,
+        }
+        return Ticket(synced(ErrorCode.NONE) | told)
+
+    def classic_heartbeat(self, group: Group, body: dict[str, Any], now: int) -> int:
+        try:
+            code = classic_members.heartbeat(
+                group.consumer_group or ConsumerGroup(),
+                body["member_id"],
+                body["group_instance_id"],
+                body["generation_id"],
+                now,
+            )
+        except ApiError as refused:
+            return refused.code
+        self._watch(group, now)
+        return code
+
+    def leave(
+        self, group: Group, who: Sequence[tuple[str, str | None]], now: int
+    ) -> tuple[list[int], Ticket]:
+        """LeaveGroup, which admins send too: a code for each, and when it is kept."""
+        consumer_group = group.consumer_group or ConsumerGroup()
+        codes: list[int] = []
+        found: dict[str, ConsumerMember] = {}
+        for member_id, instance_id in who:
+            try:
+                held = consumer_group.instances.get(instance_id or "", member_id)
+                member = classic_members.known(consumer_group, member_id or held, instance_id)
+            except ApiError as refused:
+                codes.append(refused.code)
+            else:
+                codes.append(ErrorCode.NONE)
+                found[member.id] = member
+        self.coordinator.fence(consumer_group, list(found.values()))
+        ticket = Ticket()
+        self._keep(group, [], now, lambda code, at: ticket.give({"error_code": code}))
+        return codes, ticket
+
+    def heartbeat_interval(self, group_id: str) -> int:
+        return group_settings.number(self._broker, group_id, "consumer.heartbeat.interval.ms")
+
+    def new_id(self) -> str:
+        """A random id in Kafka's letters, as those have whom the broker names."""
+        return urlsafe_b64encode(self._broker.cluster.random.randbytes(16)).decode().rstrip("=")
+
+    def _opened(
+        self, group: Group | None, beat: Beat, now: int
+    ) -> tuple[ConsumerGroup, list[RecordPair]]:
+        """The group that the heartbeat is for, and records that end what was there before it."""
+        joins = beat.epoch == JOIN_EPOCH
+        if self._broker.room(ShareGroups).is_shared(beat.group_id):
+            words = f"Group {beat.group_id} is not a consumer group."
+            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
+        if group is None:
+            if not joins:
+                kind = "Consumer group" if beat.epoch > 0 else "Group"
+                raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
+            return ConsumerGroup(beat.group_id), []
+        if group.consumer_group is not None:
+            return group.consumer_group, []
+        if not joins:
+            words = f"Group {beat.group_id} is not a consumer group."
+            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
+        ended = [log_records.group_tombstone(group.id)]
+        if group.state is State.EMPTY:
+            return ConsumerGroup(group.id), ended
+        settings = self._settings(group.id)
+        return conversion.upgraded(group, settings, topic_view(self._broker), now), ended
+
+    def _keep(
+        self,
+        group: Group,
+        pairs: list[RecordPair],
+        now: int,
+        then: Callable[[int, int], None],
+    ) -> None:
+        """Append what the operation changed, then call `then(code, now)`."""
+        consumer_group = group.consumer_group
+        if consumer_group is None:
+            then(ErrorCode.NONE, now)
+            return
+        pairs = pairs + [consumer_records.encoded(entry) for entry in consumer_group.journal]
+        consumer_group.journal.clear()
+        rebalances = None
+        if consumer_group.ending is not None:
+            coordinator = self._groups.coordinator
+            tie = coordinator.rules.tie
+            rebalances = conversion.downgrade(
+                group, consumer_group, topic_view(self._broker), now, tie
+            )
+            assignments = {member.id: member.assignment for member in group.members.values()}
+            version = self._broker.persona.quirk("groups.value-version")
+            pairs.append(log_records.group_entry(group, assignments, version=version, now=now))
+
+        def kept(code: int, at: int) -> None:
+            if code:
+                self._groups.log.read_again(group, at)
+                if group.consumer_group is not None:
+                    self.coordinator.adopt(group.consumer_group, at)
+                self._watch(group, at)
+            then(code, at)
+
+        self._watch(group, now)
+        if pairs and "consumer-groups-not-logged" not in self._broker.switches:
+            self._groups.log.keep(group.id, pairs, now, kept)
+        else:
+            then(ErrorCode.NONE, now)
+        if rebalances is not None:
+            self._groups.coordinator.begin(group, now, rebalances=rebalances)
+
+    def _resolve_later(self, group: Group, expressions: frozenset[str], now: int) -> None:
+        consumer_group = group.consumer_group
+        if not expressions or consumer_group is None:
+            return
+
+        def due(then: int) -> None:
+            if (
+                self._groups.coordinator.groups.get(group.id) is group
+                and group.consumer_group is consumer_group
+            ):
+                self.coordinator.resolve(consumer_group, expressions, then)
+                self._keep(group, [], then, nobody_waits)
+
+        self._groups.log.runtime.remind(("expressions", group.id), now + RESOLVED_AFTER_MS, due)
+
+    def _unwatch(self, group: Group) -> None:
+        self._groups.log.runtime.remind(("consumer", group.id), None, lambda then: None)
+
+    def _watch(self, group: Group, now: int) -> None:
+        consumer_group = group.consumer_group
+        if consumer_group is None:
+            self._unwatch(group)
+            return
+        consumer_group.watched = True
+        if not consumer_group.members:
+            group.emptied_at = now
+
+        def due(then: int) -> None:
+            if (
+                self._groups.coordinator.groups.get(group.id) is group
+                and group.consumer_group is consumer_group
+            ):
+                self.coordinator.tick(consumer_group, then)
+                self._keep(group, [], then, nobody_waits)
+
+        self._groups.log.runtime.remind(("consumer", group.id), consumer_group.deadline(), due)
+
+    def _settings(self, group_id: str) -> Settings:
+        def own(name: str) -> int:
+            return group_settings.number(self._broker, group_id, f"consumer.{name}")
+
+        return Settings(
+            session_ms=own("session.timeout.ms"),
+            assignment_interval_ms=own("assignment.interval.ms"),
+            max_size=self._groups.number("group.consumer.max.size"),
+            assignors=ASSIGNORS,
+            classic_max_size=self._groups.number("group.max.size"),
+            migration=setting(self._broker, "group.consumer.migration.policy") or "disabled",
+        )
 
 
 def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of `__consumer_offsets` has another leader: see to its groups."""
     groups.leadership_changed(broker, now)
-    for group in broker.room(Groups).coordinator.groups.values():
-        if group.consumer_group is not None and not group.consumer_group.watched:
-            consumers_of(broker).adopt(group.consumer_group, now)
-            _watch(broker, group, now)
-
-
-def heartbeat(
-    broker: Broker,
-    beat: Beat,
-    form: Callable[[int, HeartbeatResult | str | None], dict[str, Any]],
-    now: int,
-) -> Ticket:
-    """The answer that `form` makes of (code, what is told or words), when it is kept.
-
-    Raises ApiError.
-    """
-    consumers = consumers_of(broker)
-    standing = broker.room(Groups).coordinator.groups.get(beat.group_id)
-    consumer_group, pairs = _opened(broker, standing, beat, now)
-    told = (
-        consumers.leave(consumer_group, beat)
-        if beat.epoch < 0
-        else consumers.beat(consumer_group, beat, now)
-    )
-    group = standing or broker.room(Groups).coordinator.create(beat.group_id, now)
-    if group.consumer_group is None:
-        _end_classic(group)
-        conversion.take_over(group, consumer_group)
-        broker.room(Groups).coordinator.settle(group, now)
-    ticket = Ticket()
-    _keep(broker, group, pairs, now, lambda code, at: ticket.give(form(code, told)))
-    _resolve_later(broker, group, told.resolve, now)
-    return ticket
-
-
-def join(broker: Broker, group: Group, ask: Join, now: int) -> Ticket | None:
-    """A classic member that joins a consumer group; None where the group becomes a classic one."""
-    consumer_group = group.consumer_group
-    if consumer_group is None:
-        return None
-    if not consumer_group.members:
-        pairs = [consumer_records.encoded(entry) for entry in consumer_records.gone(consumer_group)]
-        version = broker.persona.quirk("groups.value-version")
-        pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
-        broker.room(Groups).log.keep(group.id, pairs, now, nobody_waits)
-        group.consumer_group, group.protocol_type = None, None
-        _unwatch(broker, group)
-        return None
-    ticket = Ticket()
-    try:
-        answer, resolve = classic_members.join(
-            consumers_of(broker), consumer_group, ask, now, lambda: new_id(broker)
-        )
-    except ApiError as refused:
-        return Ticket(refusal(refused.code, "", -1))
-
-    def kept(code: int, at: int) -> None:
-        ticket.give(refusal(code, "", -1) if code else answer)
-
-    _keep(broker, group, [], now, kept)
-    _resolve_later(broker, group, resolve, now)
-    return ticket
-
-
-def sync(broker: Broker, group: Group, body: dict[str, Any], now: int) -> Ticket:
-    """SyncGroup of a classic member of a consumer group that has members."""
-    protocol = body["protocol_type"], body["protocol_name"]
-    try:
-        assignment = classic_members.sync(
-            consumers_of(broker),
-            group.consumer_group or ConsumerGroup(),
-            body["member_id"],
-            body["group_instance_id"],
-            body["generation_id"],
-            protocol,
-            now,
-        )
-    except ApiError as refused:
-        _watch(broker, group, now)
-        return Ticket(synced(refused.code))
-    _watch(broker, group, now)
-    told = {"protocol_type": protocol[0], "protocol_name": protocol[1], "assignment": assignment}
-    return Ticket(synced(ErrorCode.NONE) | told)
-
-
-def classic_heartbeat(broker: Broker, group: Group, body: dict[str, Any], now: int) -> int:
-    try:
-        code = classic_members.heartbeat(
-            group.consumer_group or ConsumerGroup(),
-            body["member_id"],
-            body["group_instance_id"],
-            body["generation_id"],
-            now,
-        )
-    except ApiError as refused:
-        return refused.code
-    _watch(broker, group, now)
-    return code
-
-
-def leave(
-    broker: Broker, group: Group, who: Sequence[tuple[str, str | None]], now: int
-) -> tuple[list[int], Ticket]:
-    """LeaveGroup, which admins send too: a code for each, and when it is kept."""
-    consumer_group = group.consumer_group or ConsumerGroup()
-    codes: list[int] = []
-    found: dict[str, ConsumerMember] = {}
-    for member_id, instance_id in who:
-        try:
-            held = consumer_group.instances.get(instance_id or "", member_id)
-            member = classic_members.known(consumer_group, member_id or held, instance_id)
-        except ApiError as refused:
-            codes.append(refused.code)
-        else:
-            codes.append(ErrorCode.NONE)
-            found[member.id] = member
-    consumers_of(broker).fence(consumer_group, list(found.values()))
-    ticket = Ticket()
-    _keep(broker, group, [], now, lambda code, at: ticket.give({"error_code": code}))
-    return codes, ticket
-
-
-def heartbeat_interval(broker: Broker, group_id: str) -> int:
-    return group_settings.number(broker, group_id, "consumer.heartbeat.interval.ms")
-
-
-def new_id(broker: Broker) -> str:
-    """A random id in Kafka's letters, as those have whom the broker names."""
-    return urlsafe_b64encode(broker.cluster.random.randbytes(16)).decode().rstrip("=")
-
-
-def _opened(
-    broker: Broker, group: Group | None, beat: Beat, now: int
-) -> tuple[ConsumerGroup, list[RecordPair]]:
-    """The group that the heartbeat is for, and records that end what was there before it."""
-    joins = beat.epoch == JOIN_EPOCH
-    if is_shared(broker, beat.group_id):
-        words = f"Group {beat.group_id} is not a consumer group."
-        raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
-    if group is None:
-        if not joins:
-            kind = "Consumer group" if beat.epoch > 0 else "Group"
-            raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
-        return ConsumerGroup(beat.group_id), []
-    if group.consumer_group is not None:
-        return group.consumer_group, []
-    if not joins:
-        words = f"Group {beat.group_id} is not a consumer group."
-        raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
-    ended = [log_records.group_tombstone(group.id)]
-    if group.state is State.EMPTY:
-        return ConsumerGroup(group.id), ended
-    settings = _settings(broker, group.id)
-    return conversion.upgraded(group, settings, topic_view(broker), now), ended
+    broker.room(ConsumerGroups).adopt(now)
 
 
 def _end_classic(group: Group) -> None:
@@ -226,97 +316,3 @@ def _end_classic(group: Group) -> None:
             member.joining.give(refusal(code, member.id, -1))
         if member.syncing is not None:
             member.syncing.give(synced(code))
-
-
-def _keep(
-    broker: Broker,
-    group: Group,
-    pairs: list[RecordPair],
-    now: int,
-    then: Callable[[int, int], None],
-) -> None:
-    """Append what the operation changed, then call `then(code, now)`."""
-    consumer_group = group.consumer_group
-    if consumer_group is None:
-        then(ErrorCode.NONE, now)
-        return
-    pairs = pairs + [consumer_records.encoded(entry) for entry in consumer_group.journal]
-    consumer_group.journal.clear()
-    rebalances = None
-    if consumer_group.ending is not None:
-        coordinator = broker.room(Groups).coordinator
-        tie = coordinator.rules.tie
-        rebalances = conversion.downgrade(group, consumer_group, topic_view(broker), now, tie)
-        assignments = {member.id: member.assignment for member in group.members.values()}
-        version = broker.persona.quirk("groups.value-version")
-        pairs.append(log_records.group_entry(group, assignments, version=version, now=now))
-
-    def kept(code: int, at: int) -> None:
-        if code:
-            broker.room(Groups).log.read_again(group, at)
-            if group.consumer_group is not None:
-                consumers_of(broker).adopt(group.consumer_group, at)
-            _watch(broker, group, at)
-        then(code, at)
-
-    _watch(broker, group, now)
-    if pairs and "consumer-groups-not-logged" not in broker.switches:
-        broker.room(Groups).log.keep(group.id, pairs, now, kept)
-    else:
-        then(ErrorCode.NONE, now)
-    if rebalances is not None:
-        broker.room(Groups).coordinator.begin(group, now, rebalances=rebalances)
-
-
-def _resolve_later(broker: Broker, group: Group, expressions: frozenset[str], now: int) -> None:
-    consumer_group = group.consumer_group
-    if not expressions or consumer_group is None:
-        return
-
-    def due(then: int) -> None:
-        if (
-            broker.room(Groups).coordinator.groups.get(group.id) is group
-            and group.consumer_group is consumer_group
-        ):
-            consumers_of(broker).resolve(consumer_group, expressions, then)
-            _keep(broker, group, [], then, nobody_waits)
-
-    broker.room(Groups).log.runtime.remind(("expressions", group.id), now + RESOLVED_AFTER_MS, due)
-
-
-def _unwatch(broker: Broker, group: Group) -> None:
-    broker.room(Groups).log.runtime.remind(("consumer", group.id), None, lambda then: None)
-
-
-def _watch(broker: Broker, group: Group, now: int) -> None:
-    consumer_group = group.consumer_group
-    if consumer_group is None:
-        _unwatch(broker, group)
-        return
-    consumer_group.watched = True
-    if not consumer_group.members:
-        group.emptied_at = now
-
-    def due(then: int) -> None:
-        if (
-            broker.room(Groups).coordinator.groups.get(group.id) is group
-            and group.consumer_group is consumer_group
-        ):
-            consumers_of(broker).tick(consumer_group, then)
-            _keep(broker, group, [], then, nobody_waits)
-
-    broker.room(Groups).log.runtime.remind(("consumer", group.id), consumer_group.deadline(), due)
-
-
-def _settings(broker: Broker, group_id: str) -> Settings:
-    def own(name: str) -> int:
-        return group_settings.number(broker, group_id, f"consumer.{name}")
-
-    return Settings(
-        session_ms=own("session.timeout.ms"),
-        assignment_interval_ms=own("assignment.interval.ms"),
-        max_size=broker.room(Groups).number("group.consumer.max.size"),
-        assignors=ASSIGNORS,
-        classic_max_size=broker.room(Groups).number("group.max.size"),
-        migration=setting(broker, "group.consumer.migration.policy") or "disabled",
-    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, write
+from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -81,7 +81,7 @@ class _MarkerDelivery:
             self.away.update(partitions)
             if leader == self.broker.id:
                 for each in partitions:
-                    write(self.broker, *each, self.mark, now, self._written(each))
+                    self.broker.room(MarkerWriter).write(*each, self.mark, now, self._written(each))
             else:
                 self._ask(leader, partitions)
         self._settle(now)

@@ -29,38 +29,44 @@ class Mark(NamedTuple):
     version: int = 0  # of transactions
 
 
-def write(
-    broker: Broker,
-    topic: str,
-    index: int,
-    mark: Mark,
-    now: int,
-    then: Callable[[int, int], None],
-) -> None:
-    """Append the marker; `then(code, now)` once it is replicated, or why it is not written."""
-    replica, code = broker.replicas.locate(topic, index)
-    if replica is None:
-        then(code, now)
-        return
-    config = broker.config_of(topic)
-    formats = broker.persona.quirk("append.old-formats")
-    if formats and old_format(config.message_format_version):
-        then(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, now)
-        return
-    batch = marker_batch(
-        COMMIT if mark.commit else ABORT,
-        producer_id=mark.producer_id,
-        producer_epoch=mark.producer_epoch,
-        coordinator_epoch=mark.coordinator_epoch,
-        timestamp=now,
-    )
+class MarkerWriter:
+    """Writes markers into the partitions that a broker leads."""
 
-    def written(code: int, at: int) -> None:
-        if not code and topic == OFFSETS:
-            broker.room(Groups).transaction_ended(index, mark.producer_id, mark.commit)
-        then(code, at)
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-    internal_log.append(broker, topic, index, batch, now, written)
+    def write(
+        self,
+        topic: str,
+        index: int,
+        mark: Mark,
+        now: int,
+        then: Callable[[int, int], None],
+    ) -> None:
+        """Append the marker; `then(code, now)` once it is replicated, or why it is not written."""
+        replica, code = self._broker.replicas.locate(topic, index)
+        if replica is None:
+            then(code, now)
+            return
+        config = self._broker.config_of(topic)
+        formats = self._broker.persona.quirk("append.old-formats")
+        if formats and old_format(config.message_format_version):
+            then(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, now)
+            return
+        batch = marker_batch(
+            COMMIT if mark.commit else ABORT,
+            producer_id=mark.producer_id,
+            producer_epoch=mark.producer_epoch,
+            coordinator_epoch=mark.coordinator_epoch,
+            timestamp=now,
+        )
+
+        def written(code: int, at: int) -> None:
+            if not code and topic == OFFSETS:
+                self._broker.room(Groups).transaction_ended(index, mark.producer_id, mark.commit)
+            then(code, at)
+
+        internal_log.append(self._broker, topic, index, batch, now, written)
 
 
 def old_format(version: str) -> bool:

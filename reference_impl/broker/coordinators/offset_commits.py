@@ -26,77 +26,79 @@ UNSET = -1
 _NO_END = 1 << 62
 
 
-def present(broker: Broker, topic: Topic | None, indexes: Iterable[int]) -> Collection[int]:
-    """The partitions of a topic whose commits are considered further."""
-    if topic is None:
-        return ()
-    if not broker.persona.quirk("offsets.partitions-are-checked"):
-        return frozenset(indexes)
-    return {index for index in indexes if topic.partition(index) is not None}
+class OffsetCommits:
+    """What OffsetCommit and TxnOffsetCommit have in common."""
 
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-def named(broker: Broker, indexes: Sequence[int]) -> Sequence[int]:
-    """The partitions of a topic in a request, as often as they are answered."""
-    once = broker.persona.quirk("offsets.partitions-are-answered-once")
-    return list(dict.fromkeys(indexes)) if once else indexes
+    def present(self, topic: Topic | None, indexes: Iterable[int]) -> Collection[int]:
+        """The partitions of a topic whose commits are considered further."""
+        if topic is None:
+            return ()
+        if not self._broker.persona.quirk("offsets.partitions-are-checked"):
+            return frozenset(indexes)
+        return {index for index in indexes if topic.partition(index) is not None}
 
+    def named(self, indexes: Sequence[int]) -> Sequence[int]:
+        """The partitions of a topic in a request, as often as they are answered."""
+        once = self._broker.persona.quirk("offsets.partitions-are-answered-once")
+        return list(dict.fromkeys(indexes)) if once else indexes
 
-def group_for(broker: Broker, group_id: str, now: int, *, missing: int) -> Group | int:
-    """The group, which is created if it does not exist, or `missing`, the error that forbids it."""
-    coordinator = broker.room(Groups).coordinator
-    group = coordinator.groups.get(group_id)
-    if group is None:
-        if missing:
-            return missing
-        group = coordinator.create(group_id, now)
-    broker.room(Groups).forget_deleted()
-    return group
+    def group_for(self, group_id: str, now: int, *, missing: int) -> Group | int:
+        """The group, which is created if it does not exist; else `missing`, the error for that."""
+        coordinator = self._broker.room(Groups).coordinator
+        group = coordinator.groups.get(group_id)
+        if group is None:
+            if missing:
+                return missing
+            group = coordinator.create(group_id, now)
+        self._broker.room(Groups).forget_deleted()
+        return group
+
+    def taker(self, now: int, *, retention: int = UNSET) -> Take:
+        """Returns what makes the stored offset of a row, its topic and its time, or the error.
+
+        Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common
+        is looked up here, and all of them have one age.
+        """
+        switches, age = self._broker.switches, self._broker.room(Groups).log.next_age()
+        longest = self._broker.room(Groups).number("offset.metadata.max.bytes")
+        if "commit-metadata-unlimited" in switches:
+            longest = _NO_END
+        lives = None if retention == UNSET else retention
+        if lives is None and self._broker.persona.quirk("offsets.live-from-their-commit"):
+            lives = self._broker.room(Groups).retention_ms()
+        shift = 1 if "committed-offset-off-by-one" in switches else 0
+        no_metadata = "commit-metadata-lost" in switches
+        no_epoch = "commit-leader-epoch-lost" in switches
+
+        def take(row: dict[str, Any], topic: Topic, made: int) -> CommittedOffset | int:
+            metadata = row["committed_metadata"] or ""
+            if metadata:
+                if 2 * len(metadata) > longest and chars(metadata) > longest:
+                    return ErrorCode.OFFSET_METADATA_TOO_LARGE
+                if no_metadata:
+                    metadata = ""
+            at = now if made == UNSET else made
+            return CommittedOffset(
+                row["committed_offset"] + shift,
+                UNSET if no_epoch else row["committed_leader_epoch"],
+                metadata,
+                at,
+                None if lives is None else at + lives,
+                topic,
+                age,
+            )
+
+        return take
+
+    def in_zookeeper(self, group_id: str) -> dict[tuple[str, int], CommittedOffset]:
+        """The offsets of a group that version 0 keeps in ZooKeeper; every broker sees the same."""
+        return self._broker.cluster.zookeeper_offsets.setdefault(group_id, {})
 
 
 Take = Callable[[dict[str, Any], "Topic", int], CommittedOffset | int]
-
-
-def taker(broker: Broker, now: int, *, retention: int = UNSET) -> Take:
-    """Returns what makes the stored offset of a row, its topic and its time, or the error.
-
-    Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common is
-    looked up here, and all of them have one age.
-    """
-    switches, age = broker.switches, broker.room(Groups).log.next_age()
-    longest = broker.room(Groups).number("offset.metadata.max.bytes")
-    if "commit-metadata-unlimited" in switches:
-        longest = _NO_END
-    lives = None if retention == UNSET else retention
-    if lives is None and broker.persona.quirk("offsets.live-from-their-commit"):
-        lives = broker.room(Groups).retention_ms()
-    shift = 1 if "committed-offset-off-by-one" in switches else 0
-    no_metadata = "commit-metadata-lost" in switches
-    no_epoch = "commit-leader-epoch-lost" in switches
-
-    def take(row: dict[str, Any], topic: Topic, made: int) -> CommittedOffset | int:
-        metadata = row["committed_metadata"] or ""
-        if metadata:
-            if 2 * len(metadata) > longest and chars(metadata) > longest:
-                return ErrorCode.OFFSET_METADATA_TOO_LARGE
-            if no_metadata:
-                metadata = ""
-        at = now if made == UNSET else made
-        return CommittedOffset(
-            row["committed_offset"] + shift,
-            UNSET if no_epoch else row["committed_leader_epoch"],
-            metadata,
-            at,
-            None if lives is None else at + lives,
-            topic,
-            age,
-        )
-
-    return take
-
-
-def in_zookeeper(broker: Broker, group_id: str) -> dict[tuple[str, int], CommittedOffset]:
-    """The offsets of a group that version 0 keeps in ZooKeeper; every broker sees the same."""
-    return broker.cluster.zookeeper_offsets.setdefault(group_id, {})
 
 
 def chars(text: str) -> int:

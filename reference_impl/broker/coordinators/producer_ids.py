@@ -29,7 +29,3 @@ class ProducerIds:
             self._left = iter(range(start, start + BLOCK))
             fresh = next(self._left)
         return fresh
-
-
-def next_id(broker: Broker) -> int:
-    return broker.room(ProducerIds).next()

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.coordinators import share_groups, share_persister
+from touchstone.reference_impl.broker.coordinators import share_persister
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.coordinator import ShareState
@@ -23,7 +24,6 @@ from touchstone.reference_impl.share.group import (
     TopicPartitions,
     joined,
 )
-from touchstone.reference_impl.share.state_batches import NO_OFFSET
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
@@ -66,169 +66,171 @@ def gather(
         ask(place, told(place))
 
 
-def summaries(
-    broker: Broker,
-    group_id: str,
-    places: Iterable[TopicIdPartition],
-    now: int,
-    then: Callable[[Answers, int], None],
-) -> None:
-    def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
-        share_persister.summary(broker, (group_id, *place), now, told)
+class ShareOffsets:
+    """The start offsets of share groups, for admins."""
 
-    gather(places, ask, now, then)
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
+    def summaries(
+        self,
+        group_id: str,
+        places: Iterable[TopicIdPartition],
+        now: int,
+        then: Callable[[Answers, int], None],
+    ) -> None:
+        def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
+            share_persister.summary(self._broker, (group_id, *place), now, told)
 
-def lags(
-    broker: Broker,
-    wanted: dict[TopicIdPartition, ShareState],
-    now: int,
-    then: Callable[[dict[TopicIdPartition, tuple[int, int]], int], None],
-) -> None:
-    """(error code, lag) of each place: records that are neither done nor before the start."""
-    found: dict[TopicIdPartition, tuple[int, int]] = {}
-    if not wanted:
-        then(found, now)
-        return
+        gather(places, ask, now, then)
 
-    def told(place: TopicIdPartition, code: int, end: int, at: int) -> None:
-        kept = wanted[place]
-        found[place] = code, end - kept.start - kept.done
-        if len(found) == len(wanted):
-            then(found, at)
-
-    for place in wanted:
-        _latest(broker, place, told, now)
-
-
-def _latest(
-    broker: Broker,
-    place: TopicIdPartition,
-    told: Callable[[TopicIdPartition, int, int, int], None],
-    now: int,
-) -> None:
-    topic, index = broker.cluster.by_id[place[0]].name, place[1]
-    leader = broker.cluster.partition(topic, index).leader
-    if leader == broker.id:
-        replica, error = broker.replicas.locate(topic, index)
-        told(place, error, replica.log.high_watermark if replica else 0, now)
-        return
-    row = {"partition_index": index, "current_leader_epoch": -1, "timestamp": _LATEST}
-    body = {
-        "replica_id": -1,
-        "isolation_level": 0,
-        "topics": [{"name": topic, "partitions": [row]}],
-    }
-
-    def heard(answer: dict | None, at: int) -> None:
-        if answer is None:
-            told(place, E.LEADER_NOT_AVAILABLE, 0, at)
+    def lags(
+        self,
+        wanted: dict[TopicIdPartition, ShareState],
+        now: int,
+        then: Callable[[dict[TopicIdPartition, tuple[int, int]], int], None],
+    ) -> None:
+        """(error code, lag) of each place: records that are neither done nor before the start."""
+        found: dict[TopicIdPartition, tuple[int, int]] = {}
+        if not wanted:
+            then(found, now)
             return
-        said = answer["topics"][0]["partitions"][0]
-        told(place, said["error_code"], said["offset"], at)
 
-    if leader < 0:
-        told(place, E.LEADER_NOT_AVAILABLE, 0, now)
-    else:
-        broker.ask(leader, _LIST_OFFSETS, _VERSION, body, heard, channel="share")
+        def told(place: TopicIdPartition, code: int, end: int, at: int) -> None:
+            kept = wanted[place]
+            found[place] = code, end - kept.start - kept.done
+            if len(found) == len(wanted):
+                then(found, at)
 
+        for place in wanted:
+            self._latest(place, told, now)
 
-def alter(
-    broker: Broker,
-    group_id: str,
-    offsets: dict[TopicIdPartition, int],
-    now: int,
-    then: Callable[[Answers, int], None],
-) -> None:
-    """Begin these share partitions anew. Raises ApiError."""
-    groups = share_groups.groups_of(broker)
-    group = groups.get(group_id)
-    before = group_records.stand(group)
-    if group is None:
-        try:
-            group = share_groups.share_group(broker, group_id)
-        except ApiError as refused:
-            if "is not a share" in refused.message:
-                raise
-            group = ShareGroup(group_id)
-    if group.members:
-        raise ApiError(E.NON_EMPTY_GROUP, NOT_EMPTY)
-    groups[group_id] = group
-    rows: dict[bytes, TopicPartitions] = {}
-    for topic_id, index in offsets:
-        name = broker.cluster.by_id[topic_id].name
-        rows = joined(rows, {topic_id: TopicPartitions(name, frozenset({index}), now)})
-    group.initialising = joined(group.initialising, rows)
-    for topic_id in rows:
-        group.deleting.pop(topic_id, None)
-    share_groups.keep(broker, group_id, before, now, lambda code, at: None)
-
-    def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
-        key = (group_id, *place)
-        share_persister.initialise(broker, key, group.epoch, offsets[place], now, told)
-
-    def done(answers: Answers, at: int) -> None:
-        if not any(answer.code for answer in answers.values()):
-            parts = {topic: row.partitions for topic, row in rows.items()}
-            share_groups.started(broker, group, parts, at)
-        then(answers, at)
-
-    gather(offsets, ask, now, done)
-
-
-def delete(
-    broker: Broker,
-    group: ShareGroup,
-    topics: dict[bytes, str],
-    now: int,
-    then: Callable[[dict[bytes, int], int], None],
-) -> None:
-    """Have the share coordinator forget these; (topic id -> error code) of each."""
-    before = group_records.stand(group)
-    places: list[TopicIdPartition] = []
-    for topic_id, name in topics.items():
-        started = group.initialised.pop(topic_id, None)
-        count = len(broker.cluster.by_id[topic_id].partitions)
-        parts = started.partitions if started else range(count)
-        places += [(topic_id, index) for index in sorted(parts)]
-        group.deleting[topic_id] = name
-    share_groups.keep(broker, group.id, before, now, lambda code, at: None)
-
-    def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
-        share_persister.delete(broker, (group.id, *place), now, told)
-
-    def done(answers: Answers, at: int) -> None:
-        codes = {
-            topic_id: next((a.code for p, a in answers.items() if p[0] == topic_id and a.code), 0)
-            for topic_id in topics
+    def _latest(
+        self,
+        place: TopicIdPartition,
+        told: Callable[[TopicIdPartition, int, int, int], None],
+        now: int,
+    ) -> None:
+        topic, index = self._broker.cluster.by_id[place[0]].name, place[1]
+        leader = self._broker.cluster.partition(topic, index).leader
+        if leader == self._broker.id:
+            replica, error = self._broker.replicas.locate(topic, index)
+            told(place, error, replica.log.high_watermark if replica else 0, now)
+            return
+        row = {"partition_index": index, "current_leader_epoch": -1, "timestamp": _LATEST}
+        body = {
+            "replica_id": -1,
+            "isolation_level": 0,
+            "topics": [{"name": topic, "partitions": [row]}],
         }
-        standing = group_records.stand(group)
-        for topic_id, code in codes.items():
+
+        def heard(answer: dict | None, at: int) -> None:
+            if answer is None:
+                told(place, E.LEADER_NOT_AVAILABLE, 0, at)
+                return
+            said = answer["topics"][0]["partitions"][0]
+            told(place, said["error_code"], said["offset"], at)
+
+        if leader < 0:
+            told(place, E.LEADER_NOT_AVAILABLE, 0, now)
+        else:
+            self._broker.ask(leader, _LIST_OFFSETS, _VERSION, body, heard, channel="share")
+
+    def alter(
+        self,
+        group_id: str,
+        offsets: dict[TopicIdPartition, int],
+        now: int,
+        then: Callable[[Answers, int], None],
+    ) -> None:
+        """Begin these share partitions anew. Raises ApiError."""
+        groups = self._broker.room(ShareGroups).groups
+        group = groups.get(group_id)
+        before = group_records.stand(group)
+        if group is None:
+            try:
+                group = self._broker.room(ShareGroups).share_group(group_id)
+            except ApiError as refused:
+                if "is not a share" in refused.message:
+                    raise
+                group = ShareGroup(group_id)
+        if group.members:
+            raise ApiError(E.NON_EMPTY_GROUP, NOT_EMPTY)
+        groups[group_id] = group
+        rows: dict[bytes, TopicPartitions] = {}
+        for topic_id, index in offsets:
+            name = self._broker.cluster.by_id[topic_id].name
+            rows = joined(rows, {topic_id: TopicPartitions(name, frozenset({index}), now)})
+        group.initialising = joined(group.initialising, rows)
+        for topic_id in rows:
+            group.deleting.pop(topic_id, None)
+        self._broker.room(ShareGroups).keep(group_id, before, now, lambda code, at: None)
+
+        def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
+            key = (group_id, *place)
+            share_persister.initialise(self._broker, key, group.epoch, offsets[place], now, told)
+
+        def done(answers: Answers, at: int) -> None:
+            if not any(answer.code for answer in answers.values()):
+                parts = {topic: row.partitions for topic, row in rows.items()}
+                self._broker.room(ShareGroups).started(group, parts, at)
+            then(answers, at)
+
+        gather(offsets, ask, now, done)
+
+    def delete(
+        self,
+        group: ShareGroup,
+        topics: dict[bytes, str],
+        now: int,
+        then: Callable[[dict[bytes, int], int], None],
+    ) -> None:
+        """Have the share coordinator forget these; (topic id -> error code) of each."""
+        before = group_records.stand(group)
+        places: list[TopicIdPartition] = []
+        for topic_id, name in topics.items():
+            started = group.initialised.pop(topic_id, None)
+            count = len(self._broker.cluster.by_id[topic_id].partitions)
+            parts = started.partitions if started else range(count)
+            places += [(topic_id, index) for index in sorted(parts)]
+            group.deleting[topic_id] = name
+        self._broker.room(ShareGroups).keep(group.id, before, now, lambda code, at: None)
+
+        def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:
+            share_persister.delete(self._broker, (group.id, *place), now, told)
+
+        def done(answers: Answers, at: int) -> None:
+            codes = {
+                topic_id: next(
+                    (a.code for p, a in answers.items() if p[0] == topic_id and a.code), 0
+                )
+                for topic_id in topics
+            }
+            standing = group_records.stand(group)
+            for topic_id, code in codes.items():
+                if not code:
+                    group.deleting.pop(topic_id, None)
+            self._broker.room(ShareGroups).keep(group.id, standing, at, lambda code, at: None)
+            then(codes, at)
+
+        gather(places, ask, now, done)
+
+    def delete_group(self, group: ShareGroup, now: int, then: Callable[[int], None]) -> None:
+        """The group and its states go; `then(code)`."""
+        known = {**group.initialised, **group.initialising}
+        topics = {
+            topic: row.name for topic, row in known.items() if topic in self._broker.cluster.by_id
+        }
+
+        def done(codes: dict[bytes, int], at: int) -> None:
+            code = next((code for code in codes.values() if code), E.NONE)
             if not code:
-                group.deleting.pop(topic_id, None)
-        share_groups.keep(broker, group.id, standing, at, lambda code, at: None)
-        then(codes, at)
+                before = group_records.stand(group)
+                self._broker.room(ShareGroups).groups.pop(group.id, None)
+                self._broker.room(ShareGroups).keep(group.id, before, at, lambda code, at: None)
+            then(code)
 
-    gather(places, ask, now, done)
-
-
-def delete_group(broker: Broker, group: ShareGroup, now: int, then: Callable[[int], None]) -> None:
-    """The group and its states go; `then(code)`."""
-    known = {**group.initialised, **group.initialising}
-    topics = {topic: row.name for topic, row in known.items() if topic in broker.cluster.by_id}
-
-    def done(codes: dict[bytes, int], at: int) -> None:
-        code = next((code for code in codes.values() if code), E.NONE)
-        if not code:
-            before = group_records.stand(group)
-            share_groups.groups_of(broker).pop(group.id, None)
-            share_groups.keep(broker, group.id, before, at, lambda code, at: None)
-        then(code)
-
-    if group.members:
-        then(E.NON_EMPTY_GROUP)
-    else:
-        delete(broker, group, topics, now, done)
-
-
-__all__ = ["NO_OFFSET", "alter", "delete", "delete_group", "gather", "lags", "summaries"]
+        if group.members:
+            then(E.NON_EMPTY_GROUP)
+        else:
+            self.delete(group, topics, now, done)

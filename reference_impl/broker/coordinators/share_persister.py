@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from touchstone.reference_impl.broker.control import auto_create
+from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.coordinators import share_states
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -138,7 +139,7 @@ class _PersisterRequest:
         self.left -= 1
         broker = self.broker
         if auto_create.SHARES not in broker.cluster.topics:
-            auto_create.internal_topic(broker, auto_create.SHARES)
+            broker.room(AutoTopicCreation).internal_topic(auto_create.SHARES)
             self._again(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
             return
         index = share_states.partition_of(broker, self.key)

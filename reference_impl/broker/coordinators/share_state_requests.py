@@ -36,32 +36,52 @@ _WHAT = {  # what each of the five is about to do
 }
 
 
-def serve(
-    request: Request, broker: Broker, now: int, ask: AskCoordinator, show: Show = lambda told: {}
-) -> dict[str, Any] | Wait:
-    """`ask` a coordinator about one row; `show` what its answer has beside an error."""
-    body = request.body
-    group, topics = body["group_id"], body["topics"]
-    if not group or not topics or not all(topic["partitions"] for topic in topics):
-        return {"results": []}
-    ticket = Ticket()
-    rows: dict[tuple[bytes, int], dict[str, Any]] = {}
-    wanted = [(bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]]
-    places = [(topic_id, row["partition"]) for topic_id, row in wanted]
+class ShareStateRequests:
+    """Serves the five APIs by which leaders keep the states of their share partitions."""
 
-    def then(place: tuple[bytes, int]) -> share_states.ResultListener:
-        def told(answer: ShareResult, at: int) -> None:
-            shown = {} if answer.fault else show(answer)
-            rows[place] = _row(request, place[1], answer) | shown
-            if len(rows) == len(set(places)):
-                ticket.give({"results": _grouped(places, rows)})
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-        return told
+    def serve(
+        self, request: Request, now: int, ask: AskCoordinator, show: Show = lambda told: {}
+    ) -> dict[str, Any] | Wait:
+        """`ask` a coordinator about one row; `show` what its answer has beside an error."""
+        body = request.body
+        group, topics = body["group_id"], body["topics"]
+        if not group or not topics or not all(topic["partitions"] for topic in topics):
+            return {"results": []}
+        ticket = Ticket()
+        rows: dict[tuple[bytes, int], dict[str, Any]] = {}
+        wanted = [
+            (bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]
+        ]
+        places = [(topic_id, row["partition"]) for topic_id, row in wanted]
 
-    for topic_id, row in wanted:
-        key = (group, topic_id, row["partition"])
-        _run(broker, key, row, ask, now, then(key[1:]))
-    return waiting(ticket, lambda answer: answer)
+        def then(place: tuple[bytes, int]) -> share_states.ResultListener:
+            def told(answer: ShareResult, at: int) -> None:
+                shown = {} if answer.fault else show(answer)
+                rows[place] = _row(request, place[1], answer) | shown
+                if len(rows) == len(set(places)):
+                    ticket.give({"results": _grouped(places, rows)})
+
+            return told
+
+        for topic_id, row in wanted:
+            key = (group, topic_id, row["partition"])
+            self._run(key, row, ask, now, then(key[1:]))
+        return waiting(ticket, lambda answer: answer)
+
+    def _run(
+        self,
+        key: SharePartitionKey,
+        row: dict[str, Any],
+        ask: AskCoordinator,
+        now: int,
+        then: share_states.ResultListener,
+    ) -> None:
+        share_states.run(
+            self._broker, key, lambda coordinator: ask(coordinator, key, row), now, then
+        )
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -78,17 +98,6 @@ def fail(request: Request, code: int) -> dict[str, Any]:
             for topic in request.body["topics"]
         ]
     }
-
-
-def _run(
-    broker: Broker,
-    key: SharePartitionKey,
-    row: dict[str, Any],
-    ask: AskCoordinator,
-    now: int,
-    then: share_states.ResultListener,
-) -> None:
-    share_states.run(broker, key, lambda coordinator: ask(coordinator, key, row), now, then)
 
 
 def _row(request: Request, index: int, told: ShareResult) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.control import features
+from touchstone.reference_impl.broker.control.features import Features
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
 from touchstone.reference_impl.broker.coordinators import internal_log
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.marker_sending import have_marked
-from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
+from touchstone.reference_impl.broker.coordinators.producer_ids import ProducerIds
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.txn import log_records
 from touchstone.reference_impl.txn.coordinator import Coordinator, Rules
@@ -42,6 +42,7 @@ class Transactions:
     """The transaction coordinator of one broker, and the partitions it leads."""
 
     def __init__(self, broker: Broker) -> None:
+        self._broker = broker
         self.runtime = CoordinatorRuntime(
             broker,
             "transactions",
@@ -51,11 +52,11 @@ class Transactions:
             buffer="transaction.state.log.load.buffer.size",
             by_epoch=True,
         )
-        self.coordinator = _make(broker, self.runtime)
+        self._coordinator = self._make()
 
     def _unload(self, kept: Collection[int], lost: Collection[int]) -> None:
         for index in lost:
-            self.coordinator.resign(index)
+            self._coordinator.resign(index)
 
     def _load(self, index: int, replica: Replica, now: int) -> Load:
         """Read the last record of each transactional id, which is its transaction."""
@@ -63,27 +64,70 @@ class Transactions:
         epoch = replica.leader_epoch
 
         def done(at: int) -> None:
-            self.coordinator.lead(index, epoch, known, at)
+            self._coordinator.lead(index, epoch, known, at)
 
-        self.coordinator.load(index, epoch)
+        self._coordinator.load(index, epoch)
         return Load(lambda records: log_records.read(records, known), done)
 
+    @property
+    def coordinator(self) -> Coordinator:
+        """The broker's coordinator, with the rules of the transaction.version that is finalized."""
+        found, version = self._coordinator, self.version
+        if found.rules.version != version:
+            found.rules = replace(found.rules, version=version)
+        return found
 
-def coordinator_of(broker: Broker) -> Coordinator:
-    """The broker's coordinator, with the rules of the transaction.version that is finalized."""
-    found = broker.room(Transactions).coordinator
-    if found.rules.version != version_of(broker):
-        found.rules = replace(found.rules, version=version_of(broker))
-    return found
+    @property
+    def version(self) -> int:
+        """transaction.version, as it is finalized by now (KIP-890, UpdateFeatures)."""
+        return self._broker.room(Features).level(_FEATURE)
 
+    def partition_of(self, transactional_id: str) -> int:
+        return self.runtime.partition_of(transactional_id)
 
-def version_of(broker: Broker) -> int:
-    """transaction.version, as it is finalized by now (KIP-890, UpdateFeatures)."""
-    return features.level(broker, _FEATURE)
+    def _make(self) -> Coordinator:
+        quirk, setting = self._broker.persona.quirk, self._broker.room(Groups).number
+        rules = Rules(
+            max_timeout_ms=setting("transaction.max.timeout.ms"),
+            expiration_ms=setting("transactional.id.expiration.ms"),
+            timeout_check_ms=setting("transaction.abort.timed.out.transaction.cleanup.interval.ms"),
+            expiry_check_ms=setting("transaction.remove.expired.transaction.cleanup.interval.ms"),
+            equal_epochs=quirk("transactions.ends-name-the-epoch"),
+            fences_gently=quirk("transactions.fenced-epochs-may-go-on"),
+            keeps_start=quirk("transactions.beginnings-are-remembered"),
+            version=self.version,
+        )
 
+        def keep(
+            partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Written
+        ) -> None:
+            records = log_records.batch_of(name, to, version=min(self.version, 1), now=now)
+            self.runtime.append(partition, records, now, then, errors=_NOT_KEPT)
 
-def partition_of(broker: Broker, transactional_id: str) -> int:
-    return broker.room(Transactions).runtime.partition_of(transactional_id)
+        def alarm(name: str, at: int) -> None:
+            self.runtime.remind(name, at, lambda now: coordinator.tick(name, now))
+
+        def mark(
+            one: Transaction, commit: bool, epoch: int, now: int, done: Callable[[int], None]
+        ) -> None:
+            partition = self.runtime.partition_of(one.id)
+
+            def wanted() -> bool:
+                led = coordinator.led.get(partition)
+                return led is not None and led.epoch == epoch
+
+            have_marked(self._broker, one, commit, epoch, now, done, wanted)
+
+        coordinator = Coordinator(
+            rules,
+            partition_of=self.runtime.partition_of,
+            new_id=self._broker.room(ProducerIds).next,
+            keep=keep,
+            mark=mark,
+            alarm=alarm,
+            switches=self._broker.switches,
+        )
+        return coordinator
 
 
 def for_version(answer: dict[str, Any], version: int, first_fenced: int) -> dict[str, Any]:
@@ -95,54 +139,6 @@ def for_version(answer: dict[str, Any], version: int, first_fenced: int) -> dict
 
 def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of the coordinator's topic has another leader: take it up, or let it go."""
-    coordinator_of(broker)  # its rules first
-    broker.room(Transactions).runtime.leadership_changed(now)
-
-
-def _make(broker: Broker, runtime: CoordinatorRuntime) -> Coordinator:
-    quirk = broker.persona.quirk
-    rules = Rules(
-        max_timeout_ms=broker.room(Groups).number("transaction.max.timeout.ms"),
-        expiration_ms=broker.room(Groups).number("transactional.id.expiration.ms"),
-        timeout_check_ms=broker.room(Groups).number(
-            "transaction.abort.timed.out.transaction.cleanup.interval.ms"
-        ),
-        expiry_check_ms=broker.room(Groups).number(
-            "transaction.remove.expired.transaction.cleanup.interval.ms"
-        ),
-        equal_epochs=quirk("transactions.ends-name-the-epoch"),
-        fences_gently=quirk("transactions.fenced-epochs-may-go-on"),
-        keeps_start=quirk("transactions.beginnings-are-remembered"),
-        version=version_of(broker),
-    )
-
-    def keep(
-        partition: int, epoch: int, name: str, to: Transaction | None, now: int, then: Written
-    ) -> None:
-        records = log_records.batch_of(name, to, version=min(version_of(broker), 1), now=now)
-        runtime.append(partition, records, now, then, errors=_NOT_KEPT)
-
-    def alarm(name: str, at: int) -> None:
-        runtime.remind(name, at, lambda now: coordinator.tick(name, now))
-
-    def mark(
-        one: Transaction, commit: bool, epoch: int, now: int, done: Callable[[int], None]
-    ) -> None:
-        partition = runtime.partition_of(one.id)
-
-        def wanted() -> bool:
-            led = coordinator.led.get(partition)
-            return led is not None and led.epoch == epoch
-
-        have_marked(broker, one, commit, epoch, now, done, wanted)
-
-    coordinator = Coordinator(
-        rules,
-        partition_of=runtime.partition_of,
-        new_id=lambda: next_id(broker),
-        keep=keep,
-        mark=mark,
-        alarm=alarm,
-        switches=broker.switches,
-    )
-    return coordinator
+    transactions = broker.room(Transactions)
+    _ = transactions.coordinator  # its rules first
+    transactions.runtime.leadership_changed(now)

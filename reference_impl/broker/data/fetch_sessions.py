@@ -200,87 +200,105 @@ def _note(known: _SessionPartition, row: dict[str, Any]) -> bool:
     return changed
 
 
-def open_context(request: Request, broker: Broker, now: int) -> Context:
-    body = request.body
-    wanted = _wanted(request, broker)
-    if request.header.version < FIRST_WITH_SESSIONS:
-        return Context(wanted=wanted)
-    sessions = _cache(broker)
-    number, epoch = body["session_id"], body["session_epoch"]
-    if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-        sessions.remove(number)
-        if epoch == FINAL_EPOCH:
-            return Context(wanted=wanted)
-        session = Session(
-            now,
-            now,
-            replica_of(request),
-            {want.key: _SessionPartition(want) for want in wanted},
-            broker.purgatory.touches,
-            by_ids=request.header.version >= FIRST_BY_ID,
-        )
-        if "full-session-cache-evicts-anybody" in broker.switches:
-            sessions.make_room()
-        if not sessions.admit(session):
-            return Context(wanted=wanted)
-        wanted = [known.want for known in session.partitions.values()]
-        return Context(session.id, wanted, session=session)
-    return _resolved(_continue(sessions, request, wanted, broker, now), broker)
-
-
-def _continue(
-    sessions: SessionCache[Session],
-    request: Request,
-    wanted: list[FetchPartition],
-    broker: Broker,
-    now: int,
-) -> Context:
-    session = sessions.get(request.body["session_id"])
-    if session is None:
-        return Context(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    if session.by_ids != (request.header.version >= FIRST_BY_ID):
-        return Context(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-    if session.next_epoch != request.body["session_epoch"]:
-        return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-    if session.follower != replica_of(request):
-        session.heard = -1  # somebody else is told everything
-    session.woken(broker)
-    for want in wanted:
-        session.know(want, broker)
-    for topic in request.body["forgotten_topics_data"]:
-        for index in topic["partitions"]:
-            session.forget((topic["topic_id"], topic["topic"], index), broker)
-    if not session.partitions:
-        sessions.remove(session.id)
-        return Context()
-    session.next_epoch = 1 if session.next_epoch == _LAST_EPOCH else session.next_epoch + 1
-    session.last_used = now
-    awake = [known.want for known in session.awake.values()]
-    return Context(session.id, awake, session=session, incremental=True)
-
-
-def _resolved(context: Context, broker: Broker) -> Context:
-    """A session outlives the ignorance it began in: an id that nobody knew then may have come with
-    the controller's news since (FetchSession.CachedPartition.maybeResolveUnknownName).
-    """
-    for want in context.wanted:
-        if want.topic is None:
-            known = broker.metadata.by_id.get(want.topic_id)
-            want.topic = known.name if known else None
-    return context
-
-
 class FetchSessions:
     """The fetch sessions of one broker."""
 
     def __init__(self, broker: Broker) -> None:
+        self._broker = broker
         slots = broker.number("max.incremental.fetch.session.cache.slots", DEFAULT_SLOTS)
         shards = broker.persona.quirk("fetch.session-shards")
         self.cache: SessionCache[Session] = SessionCache(slots, shards, broker.cluster.random)
 
+    def open(self, request: Request, now: int) -> Context:
+        body = request.body
+        wanted = self._wanted(request)
+        if request.header.version < FIRST_WITH_SESSIONS:
+            return Context(wanted=wanted)
+        sessions = self.cache
+        number, epoch = body["session_id"], body["session_epoch"]
+        if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
+            sessions.remove(number)
+            if epoch == FINAL_EPOCH:
+                return Context(wanted=wanted)
+            session = Session(
+                now,
+                now,
+                replica_of(request),
+                {want.key: _SessionPartition(want) for want in wanted},
+                self._broker.purgatory.touches,
+                by_ids=request.header.version >= FIRST_BY_ID,
+            )
+            if "full-session-cache-evicts-anybody" in self._broker.switches:
+                sessions.make_room()
+            if not sessions.admit(session):
+                return Context(wanted=wanted)
+            wanted = [known.want for known in session.partitions.values()]
+            return Context(session.id, wanted, session=session)
+        return self._resolved(self._continue(sessions, request, wanted, now))
 
-def _cache(broker: Broker) -> SessionCache[Session]:
-    return broker.room(FetchSessions).cache
+    def _continue(
+        self,
+        sessions: SessionCache[Session],
+        request: Request,
+        wanted: list[FetchPartition],
+        now: int,
+    ) -> Context:
+        session = sessions.get(request.body["session_id"])
+        if session is None:
+            return Context(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.by_ids != (request.header.version >= FIRST_BY_ID):
+            return Context(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        if session.next_epoch != request.body["session_epoch"]:
+            return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        if session.follower != replica_of(request):
+            session.heard = -1  # somebody else is told everything
+        session.woken(self._broker)
+        for want in wanted:
+            session.know(want, self._broker)
+        for topic in request.body["forgotten_topics_data"]:
+            for index in topic["partitions"]:
+                session.forget((topic["topic_id"], topic["topic"], index), self._broker)
+        if not session.partitions:
+            sessions.remove(session.id)
+            return Context()
+        session.next_epoch = 1 if session.next_epoch == _LAST_EPOCH else session.next_epoch + 1
+        session.last_used = now
+        awake = [known.want for known in session.awake.values()]
+        return Context(session.id, awake, session=session, incremental=True)
+
+    def _resolved(self, context: Context) -> Context:
+        """A session outlives the ignorance it began in: an id that nobody knew then may have come
+        with the controller's news since (FetchSession.CachedPartition.maybeResolveUnknownName).
+        """
+        for want in context.wanted:
+            if want.topic is None:
+                known = self._broker.metadata.by_id.get(want.topic_id)
+                want.topic = known.name if known else None
+        return context
+
+    def _wanted(self, request: Request) -> list[FetchPartition]:
+        by_id, ids = request.header.version >= FIRST_BY_ID, self._broker.metadata.by_id
+        rows: dict[PartitionKey, FetchPartition] = {}
+        for topic in request.body["topics"]:
+            name, number = topic["topic"], topic["topic_id"]
+            resolved = name
+            if by_id:
+                known = ids.get(number)
+                resolved = known.name if known else None
+            for row in topic["partitions"]:
+                want = FetchPartition(
+                    name,
+                    number,
+                    resolved,
+                    row["partition"],
+                    row["fetch_offset"],
+                    row["partition_max_bytes"],
+                    row["current_leader_epoch"],
+                    row["last_fetched_epoch"],
+                    row["log_start_offset"],
+                )
+                rows[want.key] = want
+        return list(rows.values())
 
 
 def replica_of(request: Request) -> int:
@@ -289,28 +307,3 @@ def replica_of(request: Request) -> int:
     if request.header.version >= FIRST_WITH_REPLICA_STATE:
         return body["replica_state"]["replica_id"]
     return body["replica_id"]
-
-
-def _wanted(request: Request, broker: Broker) -> list[FetchPartition]:
-    by_id, ids = request.header.version >= FIRST_BY_ID, broker.metadata.by_id
-    rows: dict[PartitionKey, FetchPartition] = {}
-    for topic in request.body["topics"]:
-        name, number = topic["topic"], topic["topic_id"]
-        resolved = name
-        if by_id:
-            known = ids.get(number)
-            resolved = known.name if known else None
-        for row in topic["partitions"]:
-            want = FetchPartition(
-                name,
-                number,
-                resolved,
-                row["partition"],
-                row["fetch_offset"],
-                row["partition_max_bytes"],
-                row["current_leader_epoch"],
-                row["last_fetched_epoch"],
-                row["log_start_offset"],
-            )
-            rows[want.key] = want
-    return list(rows.values())

@@ -18,7 +18,7 @@ from touchstone.reference_impl.broker.data.fetch_sessions import Context, FetchP
 from touchstone.reference_impl.cluster.replica import FollowerState, Replica
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.replication.replicas import Replicas
 
 Rows = list[dict[str, Any]]
 
@@ -36,7 +36,7 @@ def waits(replica: Replica | None, want: FetchPartition) -> bool:
 
 
 def busy(
-    broker: Broker,
+    replicas: Replicas,
     follower: int,
     session: Context,
     named: list[FetchPartition],
@@ -51,7 +51,7 @@ def busy(
     if arrives and mine:
         session.session.shared_fetch.at = now
     for want in named:
-        replica, known = broker.replicas.get(want.topic, want.index), told.get(want.key)
+        replica, known = replicas.get(want.topic, want.index), told.get(want.key)
         if (
             known is None
             or not waits(replica, want)
@@ -76,20 +76,20 @@ def _stands(follower: FollowerState, want: FetchPartition) -> bool:
 
 
 def note(
-    broker: Broker, follower: int, epoch: int, named: list[FetchPartition], rows: Rows, now: int
+    replicas: Replicas, follower: int, epoch: int, named: list[FetchPartition], rows: Rows, now: int
 ) -> None:
     """Note where the sender of a fetch stands, of every partition that could be read (REPL-07)."""
     for want, row in zip(named, rows, strict=True):
         if row["error_code"] or "diverging_epoch" in row:
             continue
-        replica = broker.replicas.get(want.topic, want.index)
+        replica = replicas.get(want.topic, want.index)
         if replica is not None and follower in replica.followers:
-            broker.replicas.followed(replica, follower, want.offset, want.log_start, epoch, now)
+            replicas.followed(replica, follower, want.offset, want.log_start, epoch, now)
 
 
-def count(broker: Broker, named: list[FetchPartition], rows: Rows, now: int) -> None:
+def count(replicas: Replicas, named: list[FetchPartition], rows: Rows, now: int) -> None:
     """Count what goes out to followers against the leader's quota (FETCH-22, DYN-15)."""
-    quota = broker.replicas.leader_quota
+    quota = replicas.leader_quota
     for want, row in zip(named, rows, strict=True):
         if row["records"] and quota.throttles(want.topic, want.index):
             quota.record(len(row["records"]), now)

@@ -20,23 +20,29 @@ if TYPE_CHECKING:
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
-def preferred(broker: Broker, replica: Replica, rack: str, offset: int, now: int) -> int | None:
-    """The id of the broker to read from, or None for this one, the leader."""
-    if not rack or broker.config.get("replica.selector.class") != RACK_AWARE:
-        return None
-    nodes = broker.metadata.brokers
-    if broker.cluster.brokers[broker.id].rack == rack:
-        return None
-    in_sync_only = broker.persona.quirk("fetch.preferred-replica-is-in-sync")
-    found = [
-        (follower.log_end_offset, follower.last_caught_up, node.id)
-        for node, follower in (
-            (nodes.get(each), follower) for each, follower in replica.followers.items()
-        )
-        if node is not None
-        and node.alive
-        and node.rack == rack
-        and follower.log_start_offset <= offset <= follower.log_end_offset
-        and (node.id in replica.isr or not in_sync_only)
-    ]
-    return max(found)[2] if found else None
+class ReplicaSelector:
+    """Chooses the replicas that consumers read from."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def preferred(self, replica: Replica, rack: str, offset: int, now: int) -> int | None:
+        """The id of the broker to read from, or None for this one, the leader."""
+        if not rack or self._broker.config.get("replica.selector.class") != RACK_AWARE:
+            return None
+        nodes = self._broker.metadata.brokers
+        if self._broker.cluster.brokers[self._broker.id].rack == rack:
+            return None
+        in_sync_only = self._broker.persona.quirk("fetch.preferred-replica-is-in-sync")
+        found = [
+            (follower.log_end_offset, follower.last_caught_up, node.id)
+            for node, follower in (
+                (nodes.get(each), follower) for each, follower in replica.followers.items()
+            )
+            if node is not None
+            and node.alive
+            and node.rack == rack
+            and follower.log_start_offset <= offset <= follower.log_end_offset
+            and (node.id in replica.isr or not in_sync_only)
+        ]
+        return max(found)[2] if found else None

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from touchstone.reference_impl.broker.coordinators import add_partitions_to_txn
+from touchstone.reference_impl.broker.coordinators.add_partitions_to_txn import AddPartitionsToTxn
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode, name_of
@@ -53,51 +54,59 @@ def transactional(records: bytes | None) -> bool:
     return bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
 
 
-def verify(
-    request: Request, broker: Broker, rows: Iterable[tuple[str | None, dict[str, Any]]], now: int
-) -> Ticket | None:
-    """A ticket for {"refusals": by partition}, or None where nothing is to be asked."""
-    name = request.body["transactional_id"]
-    if name is None or not broker.persona.quirk("produce.verifies-transactions"):
-        return None
-    fences = broker.persona.quirk("produce.old-epochs-are-not-verified")
-    fences = fences and "producer-epoch-not-checked" not in broker.switches
-    producer, wanted, headless, fenced = None, set(), set(), {}
-    for topic, row in rows:
-        header = _header(row["records"])
-        if topic is None or header is None or not transactional(row["records"]):
-            continue
-        replica, _ = broker.replicas.locate(topic, row["index"])
-        if replica is None:
-            continue
-        known = replica.log.producers.producers.get(header.producer_id)
-        if fences and known is not None and header.producer_epoch < known.epoch:
-            fenced[topic, row["index"]] = _FENCED
-            continue
-        begun = known is not None and known.transaction_start is not None
-        if not (begun and known.epoch == header.producer_epoch):
-            producer = Producer(header.producer_id, header.producer_epoch)
-            wanted.add((topic, row["index"]))
-            if header.base_sequence and not (known and known.batches):
-                headless.add((topic, row["index"]))
-    if producer is None:
-        return Ticket({"refusals": fenced}) if fenced else None
-    version = request.header.version
-    adds = version >= FIRST_ADDING
-    asked = add_partitions_to_txn.ask(broker, name, producer, frozenset(wanted), adds=adds, now=now)
-    told = Ticket()
+class TransactionVerification:
+    """Has a producer's transactions verified before its batches are appended."""
 
-    def then() -> None:
-        found = {key: _refusal(version, code) for key, code in asked.answer["codes"].items()}
-        if adds:
-            found |= {key: _HEADLESS for key in headless if found[key] is None}
-        refused = {key: one for key, one in found.items() if one is not None}
-        told.give({"refusals": fenced | refused})
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
 
-    asked.watch = then
-    if asked.answer is not None:
-        then()
-    return told
+    def verify(
+        self, request: Request, rows: Iterable[tuple[str | None, dict[str, Any]]], now: int
+    ) -> Ticket | None:
+        """A ticket for {"refusals": by partition}, or None where nothing is to be asked."""
+        name = request.body["transactional_id"]
+        if name is None or not self._broker.persona.quirk("produce.verifies-transactions"):
+            return None
+        fences = self._broker.persona.quirk("produce.old-epochs-are-not-verified")
+        fences = fences and "producer-epoch-not-checked" not in self._broker.switches
+        producer, wanted, headless, fenced = None, set(), set(), {}
+        for topic, row in rows:
+            header = _header(row["records"])
+            if topic is None or header is None or not transactional(row["records"]):
+                continue
+            replica, _ = self._broker.replicas.locate(topic, row["index"])
+            if replica is None:
+                continue
+            known = replica.log.producers.producers.get(header.producer_id)
+            if fences and known is not None and header.producer_epoch < known.epoch:
+                fenced[topic, row["index"]] = _FENCED
+                continue
+            begun = known is not None and known.transaction_start is not None
+            if not (begun and known.epoch == header.producer_epoch):
+                producer = Producer(header.producer_id, header.producer_epoch)
+                wanted.add((topic, row["index"]))
+                if header.base_sequence and not (known and known.batches):
+                    headless.add((topic, row["index"]))
+        if producer is None:
+            return Ticket({"refusals": fenced}) if fenced else None
+        version = request.header.version
+        adds = version >= FIRST_ADDING
+        asked = self._broker.room(AddPartitionsToTxn).ask(
+            name, producer, frozenset(wanted), adds=adds, now=now
+        )
+        told = Ticket()
+
+        def then() -> None:
+            found = {key: _refusal(version, code) for key, code in asked.answer["codes"].items()}
+            if adds:
+                found |= {key: _HEADLESS for key in headless if found[key] is None}
+            refused = {key: one for key, one in found.items() if one is not None}
+            told.give({"refusals": fenced | refused})
+
+        asked.watch = then
+        if asked.answer is not None:
+            then()
+        return told
 
 
 def _header(records: bytes | None) -> BatchHeader | None:

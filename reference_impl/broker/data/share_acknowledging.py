@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from touchstone.reference_impl.broker.data import share_partitions
-from touchstone.reference_impl.broker.data.share_partitions import NO_FAULT, UNHOSTED, Fault
+from touchstone.reference_impl.broker.data.share_partitions import (
+    NO_FAULT,
+    UNHOSTED,
+    Fault,
+    SharePartitions,
+)
 from touchstone.reference_impl.broker.replication.partitions import leader_of
 from touchstone.reference_impl.share.checks import (
     AcknowledgementBatch,
@@ -85,7 +89,7 @@ class Acknowledgements:
         self, place: TopicIdPartition, batches: list[AcknowledgementBatch], now: int, done: Any
     ) -> None:
         group, member = self.request.body["group_id"], self.request.body["member_id"]
-        one = share_partitions.there(self.broker, (group, *place))
+        one = self.broker.room(SharePartitions).there((group, *place))
         if one is None:
             self.faults[place] = E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED
             return
@@ -95,7 +99,7 @@ class Acknowledgements:
             self.faults[place] = code, message or _WORDS.get(code) if code else None
             self._finish(at, done)
 
-        share_partitions.acknowledge(self.broker, one, member, batches, now, then)
+        self.broker.room(SharePartitions).acknowledge(one, member, batches, now, then)
 
     def _finish(self, now: int, done: Any) -> None:
         self._waits -= 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.data import share_partitions
-from touchstone.reference_impl.broker.data.share_partitions import HostedPartition
+from touchstone.reference_impl.broker.data.share_partitions import HostedPartition, SharePartitions
 from touchstone.reference_impl.broker.effects import WaitKey
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE
@@ -81,7 +81,7 @@ class ShareRead:
             if place in self._failed:
                 continue
             if one is None:
-                found = share_partitions.host(self.broker, (self.group, *place), topic, now)
+                found = self.broker.room(SharePartitions).host((self.group, *place), topic, now)
                 if isinstance(found, HostedPartition):
                     one = self._begun[place] = found
                 else:
@@ -94,7 +94,7 @@ class ShareRead:
         """The offset to read from, of each partition that may be acquired from."""
         found = {}
         for place, one in self._begun.items():
-            stands = share_partitions.there(self.broker, one.key) is one
+            stands = self.broker.room(SharePartitions).there(one.key) is one
             if place not in self._failed and stands and one.share.can_acquire():
                 found[place] = one.share.next_offset()
         return found
@@ -154,7 +154,7 @@ class ShareRead:
             aborted = [(each.producer_id, each.first_offset) for each in listed]
         wish = self.wish._replace(max_records=left)
         taken = acquire(one.share, wish, Read(offset, spans, aborted), now)
-        share_partitions.watch(self.broker, one)
+        self.broker.room(SharePartitions).watch(one)
         row = failed(index, E.NONE)
         if taken:
             row["records"] = _cut(read.records, taken)

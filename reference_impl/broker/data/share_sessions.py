@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.data import share_partitions
+from touchstone.reference_impl.broker.data.share_partitions import SharePartitions
 from touchstone.reference_impl.share.sessions import SessionKey, Sessions
 
 if TYPE_CHECKING:
@@ -24,28 +24,23 @@ class ShareSessions:
     """The share sessions of one broker."""
 
     def __init__(self, broker: Broker) -> None:
+        self._broker = broker
         self.sessions = Sessions(broker.room(Groups).number("group.share.max.share.sessions"))
 
+    def end(self, key: SessionKey, now: int) -> None:
+        """The session is over: what its member has goes back."""
+        group, member = key
+        for place in self.sessions.end(key) or ():
+            self._broker.room(SharePartitions).release((group, *place), member, now)
 
-def sessions_of(broker: Broker) -> Sessions:
-    return broker.room(ShareSessions).sessions
+    def end_with_connection(self, connection: Connection) -> None:
+        """A session began on this connection and goes with it."""
 
+        def gone(now: int) -> None:
+            key, deserted = self.sessions.disconnected(connection)
+            if key is not None:
+                self.end(key, now)
+            if deserted is not None:
+                self._broker.room(SharePartitions).forget_group(deserted)
 
-def end(broker: Broker, key: SessionKey, now: int) -> None:
-    """The session is over: what its member has goes back."""
-    group, member = key
-    for place in sessions_of(broker).end(key) or ():
-        share_partitions.release(broker, (group, *place), member, now)
-
-
-def end_with_connection(broker: Broker, connection: Connection) -> None:
-    """A session began on this connection and goes with it."""
-
-    def gone(now: int) -> None:
-        key, deserted = sessions_of(broker).disconnected(connection)
-        if key is not None:
-            end(broker, key, now)
-        if deserted is not None:
-            share_partitions.forget_group(broker, deserted)
-
-    broker.when_closed(connection, gone)
+        self._broker.when_closed(connection, gone)

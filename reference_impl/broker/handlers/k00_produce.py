@@ -22,7 +22,11 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.data.produced_in_transaction import Refusal, Refusals, verify
+from touchstone.reference_impl.broker.data.produced_in_transaction import (
+    Refusal,
+    Refusals,
+    TransactionVerification,
+)
 from touchstone.reference_impl.broker.data.produced_in_transaction import (
     transactional as in_transaction,
 )
@@ -68,7 +72,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoRep
         (name_of(broker.metadata, topic, by_id=version >= 13), row)
         for topic, row in _all_partitions(body)
     )
-    asked = verify(request, broker, named, now)
+    asked = broker.room(TransactionVerification).verify(request, named, now)
     if asked is None:
         return _append_all(request, broker, {}, now)
     if asked.answer is not None:

@@ -22,7 +22,8 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.data import fetch_sessions, follower_fetches
-from touchstone.reference_impl.broker.data.preferred_replica import preferred
+from touchstone.reference_impl.broker.data.fetch_sessions import FetchSessions
+from touchstone.reference_impl.broker.data.preferred_replica import ReplicaSelector
 from touchstone.reference_impl.broker.effects import Hangup, Request, Wait, WaitKey
 from touchstone.reference_impl.broker.purgatory import ANY
 from touchstone.reference_impl.broker.replication.partitions import (
@@ -78,7 +79,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
         if broker.persona.quirk("fetch.parses-isolation"):
             return Hangup(f"isolation level {body['isolation_level']}")
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
-    session = fetch_sessions.open_context(request, broker, now)
+    session = broker.room(FetchSessions).open(request, now)
     if session.error:
         return {"error_code": session.error, "session_id": 0, "responses": []}
     query = _query(request, broker, session, version)
@@ -88,11 +89,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     follower = query.replica
     news = named
     if follower >= 0:
-        news = follower_fetches.busy(broker, follower, session, named, now, arrives=True)
+        news = follower_fetches.busy(broker.replicas, follower, session, named, now, arrives=True)
         named = [want for want in named if not session.rests(want)]
     results = _read_all(query, broker, news, now)
     if follower >= 0:
-        follower_fetches.note(broker, follower, query.replica_epoch, news, results, now)
+        follower_fetches.note(broker.replicas, follower, query.replica_epoch, news, results, now)
     size = sum(len(row["records"]) for row in results)
     if (
         body["max_wait_ms"] <= 0
@@ -151,7 +152,7 @@ class DelayedFetch:
         named.extend(query.session.woken(broker))
         if query.replica >= 0:
             named = follower_fetches.busy(
-                broker, query.replica, query.session, named, now, arrives=False
+                broker.replicas, query.replica, query.session, named, now, arrives=False
             )
         return _answer(query, broker, named, _read_all(query, broker, named, now), now)
 
@@ -240,7 +241,7 @@ def _read(
         return _error(want.index, error)
     offset, log = want.offset, replica.log
     if query.rack and replica.is_leader:
-        closer = preferred(broker, replica, query.rack, offset, now)
+        closer = broker.room(ReplicaSelector).preferred(replica, query.rack, offset, now)
         if closer is not None:
             return {**_row(query, want, log.marks(), b""), "preferred_read_replica": closer}
     try:
@@ -373,7 +374,9 @@ def _ready(
         log = located.replica.log
         if want.offset > log.log_end_offset:  # truncated; that it was deleted is not looked at
             return True
-        if query.rack and preferred(broker, located.replica, query.rack, want.offset, now):
+        if query.rack and broker.room(ReplicaSelector).preferred(
+            located.replica, query.rack, want.offset, now
+        ):
             continue  # there is nothing to wait for here
         if query.replica >= 0 and broker.replicas.holds_back(located.replica, query.replica, now):
             continue
@@ -394,7 +397,7 @@ def _answer(
     now: int,
 ) -> dict[str, Any]:
     if query.replica >= 0:
-        follower_fetches.count(broker, named, rows, now)
+        follower_fetches.count(broker.replicas, named, rows, now)
     pairs = list(zip(named, rows, strict=True))
     aborted = [] if broker.persona.quirk("fetch.unknown-lists-aborted") else None
     for want, code in query.refused:

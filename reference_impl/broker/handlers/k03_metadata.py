@@ -13,43 +13,51 @@ observed on all five releases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     CLUSTER_OPERATIONS,
     TOPIC_OPERATIONS,
 )
-from touchstone.reference_impl.broker.control import auto_create
-from touchstone.reference_impl.broker.control.cluster_controller import named_controller
+from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID
-from touchstone.reference_impl.cluster.view import SeenTopic
+from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster
+from touchstone.reference_impl.cluster.view import MetadataView, SeenTopic
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 FIRST_BY_ID = 12
 FIRST_TO_NAME_LISTENERS = 6  # KIP-226
 NO_EPOCH = -1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    version, body, metadata = request.header.version, request.body, broker.metadata
+def handle(
+    request: Request,
+    creation: AutoTopicCreation,
+    controller: ClusterController,
+    metadata: MetadataView,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any]:
+    version, body = request.header.version, request.body
     asked = body["topics"]
     if version < FIRST_BY_ID and any(_by_id(row) for row in asked or ()):
         return fail(request, ErrorCode.INVALID_REQUEST)
     if asked is None or (version == 0 and not asked):
-        rows = [_known(broker, topic, version) for topic in metadata.topics.values()]
+        rows = [_known(metadata, persona, topic, version) for topic in metadata.topics.values()]
     elif version >= FIRST_BY_ID and any(row["topic_id"] != NO_TOPIC_ID for row in asked):
-        rows = _rows_by_id(broker, asked, version)
+        rows = _rows_by_id(metadata, persona, asked, version)
     elif any(row["name"] is None for row in asked):
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     else:
         create = body["allow_auto_topic_creation"]
-        rows = _rows_by_name(broker, [row["name"] for row in asked], version, create=create)
+        rows = _rows_by_name(
+            creation, metadata, persona, [row["name"] for row in asked], version, create=create
+        )
     if body["include_topic_authorized_operations"]:
         for row in rows:
             row["topic_authorized_operations"] = TOPIC_OPERATIONS
@@ -58,8 +66,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
             for node in metadata.alive
         ],
-        "cluster_id": broker.cluster.cluster_id,
-        "controller_id": named_controller(broker),
+        "cluster_id": cluster.cluster_id,
+        "controller_id": controller.named,
         "topics": rows,
         "error_code": ErrorCode.NONE,
     }
@@ -87,12 +95,14 @@ def _by_id(row: dict[str, Any]) -> bool:
     return row["name"] is None or row["topic_id"] != NO_TOPIC_ID
 
 
-def _rows_by_id(broker: Broker, asked: list[dict[str, Any]], version: int) -> list[dict[str, Any]]:
+def _rows_by_id(
+    metadata: MetadataView, persona: Persona, asked: list[dict[str, Any]], version: int
+) -> list[dict[str, Any]]:
     """The entries with an id; where one has an id, those that have only a name are left out."""
-    by_id = broker.metadata.by_id
+    by_id = metadata.by_id
     ids = list(dict.fromkeys(row["topic_id"] for row in asked))
     ids = [topic_id for topic_id in ids if topic_id != NO_TOPIC_ID]
-    known = [_known(broker, by_id[i], version) for i in ids if i in by_id]
+    known = [_known(metadata, persona, by_id[i], version) for i in ids if i in by_id]
     unknown = [
         {
             "error_code": ErrorCode.UNKNOWN_TOPIC_ID,
@@ -107,40 +117,52 @@ def _rows_by_id(broker: Broker, asked: list[dict[str, Any]], version: int) -> li
 
 
 def _rows_by_name(
-    broker: Broker, names: list[str], version: int, *, create: bool
+    creation: AutoTopicCreation,
+    metadata: MetadataView,
+    persona: Persona,
+    names: list[str],
+    version: int,
+    *,
+    create: bool,
 ) -> list[dict[str, Any]]:
     """Topics that exist first, then what became of the others."""
-    stored, distinct = broker.metadata.topics, list(dict.fromkeys(names))
-    existing = [_known(broker, stored[name], version) for name in distinct if name in stored]
-    missing = [_missing(broker, n, create=create) for n in distinct if n not in stored]
+    stored, distinct = metadata.topics, list(dict.fromkeys(names))
+    existing = [
+        _known(metadata, persona, stored[name], version) for name in distinct if name in stored
+    ]
+    missing = [_missing(creation, n, create=create) for n in distinct if n not in stored]
     return existing + missing
 
 
-def _missing(broker: Broker, name: str, *, create: bool) -> dict[str, Any]:
+def _missing(creation: AutoTopicCreation, name: str, *, create: bool) -> dict[str, Any]:
     try:
-        internal, code = auto_create.missing_topic(broker, name, allowed=create)
+        internal, code = creation.missing_topic(name, allowed=create)
     except ApiError as refused:
         internal, code = False, refused.code
     return {"error_code": code, "name": name, "is_internal": internal, "partitions": []}
 
 
-def _known(broker: Broker, topic: SeenTopic, version: int) -> dict[str, Any]:
+def _known(
+    metadata: MetadataView, persona: Persona, topic: SeenTopic, version: int
+) -> dict[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
         "topic_id": topic.id,
         "is_internal": topic.internal,
-        "partitions": [_partition(broker, p, version) for p in topic.partitions],
+        "partitions": [_partition(metadata, persona, p, version) for p in topic.partitions],
     }
 
 
-def _partition(broker: Broker, partition: LeaderState, version: int) -> dict[str, Any]:
+def _partition(
+    metadata: MetadataView, persona: Persona, partition: LeaderState, version: int
+) -> dict[str, Any]:
     """Up to v0 replicas that are gone are left out and make the row an error (META-08)."""
-    offline = broker.metadata.offline(partition)
+    offline = metadata.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
-    code = _leaderless_code(broker, version) if leaderless else ErrorCode.NONE
+    code = _leaderless_code(persona, version) if leaderless else ErrorCode.NONE
     replicas, isr, epoch = list(partition.replicas), list(partition.isr), partition.leader_epoch
-    if leaderless and broker.persona.quirk("metadata.leaderless-is-blank"):
+    if leaderless and persona.quirk("metadata.leaderless-is-blank"):
         isr, epoch = [], NO_EPOCH
     if version == 0 and offline:
         replicas = [r for r in replicas if r not in offline]
@@ -158,7 +180,7 @@ def _partition(broker: Broker, partition: LeaderState, version: int) -> dict[str
     }
 
 
-def _leaderless_code(broker: Broker, version: int) -> int:
+def _leaderless_code(persona: Persona, version: int) -> int:
     if version < FIRST_TO_NAME_LISTENERS:
         return ErrorCode.LEADER_NOT_AVAILABLE
-    return broker.persona.quirk("metadata.leaderless-code")
+    return persona.quirk("metadata.leaderless-code")

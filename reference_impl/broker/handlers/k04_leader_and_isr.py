@@ -10,38 +10,46 @@ Sources: CTL-10, REPL-20, REPL-21; KIP-380, KIP-516; ReplicaManager.becomeLeader
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control.controller_requests import (
+    ControllerRequests,
     by_topic,
-    check_broker_epoch,
-    check_controller_epoch,
 )
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
-
 TopicRow = tuple[str, dict[str, Any]]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request,
+    orders: ControllerRequests,
+    replicas: Replicas,
+    node: ConfiguredNode,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any]:
     body = request.body
     try:
-        check_broker_epoch(broker, body["broker_epoch"])
+        orders.check_broker_epoch(body["broker_epoch"])
     except ApiError as refused:
         return fail(request, refused.code)
     try:
-        check_controller_epoch(broker, body["controller_epoch"])
+        orders.check_controller_epoch(body["controller_epoch"])
     except ApiError as refused:
-        named = broker.persona.quirk("controller.refusals-name-partitions")
+        named = persona.quirk("controller.refusals-name-partitions")
         return fail(request, refused.code) if named else _answer(refused.code, [])
     rows = _rows(body)
-    return _answer(ErrorCode.NONE, [(t, row, _believed(broker, t, row, now)) for t, row in rows])
+    return _answer(
+        ErrorCode.NONE, [(t, row, _believed(replicas, node, t, row, now)) for t, row in rows]
+    )
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -68,10 +76,12 @@ def _answer(code: int, results: list[tuple[str, dict[str, Any], int]]) -> dict[s
     }
 
 
-def _believed(broker: Broker, topic: str, row: dict[str, Any], now: int) -> int:
-    replica = broker.replicas.get(topic, row["partition_index"])
+def _believed(
+    replicas: Replicas, node: ConfiguredNode, topic: str, row: dict[str, Any], now: int
+) -> int:
+    replica = replicas.get(topic, row["partition_index"])
     topic_id = row.get("topic_id") or NO_TOPIC_ID
-    if broker.id not in row["replicas"]:
+    if node.id not in row["replicas"]:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if replica is not None:
         if replica.offline:
@@ -94,5 +104,5 @@ def _believed(broker: Broker, topic: str, row: dict[str, Any], now: int) -> int:
         tuple(row.get("removing_replicas") or ()),
         bool(row.get("is_new")),
     )
-    broker.replicas.apply(state, now)
+    replicas.apply(state, now)
     return ErrorCode.NONE

@@ -10,28 +10,28 @@ observed on three nodes of the three, with requests of our own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.controller_requests import (
+    ControllerRequests,
     by_topic,
-    check_broker_epoch,
-    check_controller_epoch,
 )
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 NO_EPOCH = -1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, orders: ControllerRequests, replicas: Replicas, persona: Persona, now: int
+) -> dict[str, Any]:
     body = request.body
     try:
-        check_broker_epoch(broker, body["broker_epoch"])
-        check_controller_epoch(broker, body["controller_epoch"])
+        orders.check_broker_epoch(body["broker_epoch"])
+        orders.check_controller_epoch(body["controller_epoch"])
     except ApiError as refused:
         return fail(request, refused.code)
     return {
@@ -40,7 +40,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             {
                 "topic_name": topic,
                 "partition_index": index,
-                "error_code": _stopped(broker, topic, index, epoch, delete=delete, now=now),
+                "error_code": _stopped(
+                    replicas, persona, topic, index, epoch, delete=delete, now=now
+                ),
             }
             for topic, index, epoch, delete in _rows(body)
         ],
@@ -66,16 +68,25 @@ def _rows(body: dict[str, Any]) -> list[tuple[str, int, int, bool]]:
     return rows
 
 
-def _stopped(broker: Broker, topic: str, index: int, epoch: int, *, delete: bool, now: int) -> int:
-    replica = broker.replicas.get(topic, index)
+def _stopped(
+    replicas: Replicas,
+    persona: Persona,
+    topic: str,
+    index: int,
+    epoch: int,
+    *,
+    delete: bool,
+    now: int,
+) -> int:
+    replica = replicas.get(topic, index)
     if replica is None:
         if delete:
-            broker.replicas.logs.remove(topic, index, now)
+            replicas.logs.remove(topic, index, now)
         return ErrorCode.NONE
     if replica.offline:
         return ErrorCode.KAFKA_STORAGE_ERROR
-    fenced = broker.persona.quirk("controller.stops-are-fenced")
+    fenced = persona.quirk("controller.stops-are-fenced")
     if fenced and NO_EPOCH < epoch < replica.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
-    broker.replicas.stop(topic, index, delete=delete, now=now)
+    replicas.stop(topic, index, delete=delete, now=now)
     return ErrorCode.NONE

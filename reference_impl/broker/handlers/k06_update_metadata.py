@@ -9,28 +9,25 @@ observed on three nodes of the three, with requests of our own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.controller_frames import told_brokers, told_partitions
-from touchstone.reference_impl.broker.control.controller_requests import (
-    check_broker_epoch,
-    check_controller_epoch,
-)
+from touchstone.reference_impl.broker.control.controller_requests import ControllerRequests
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
-
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, orders: ControllerRequests, metadata: MetadataView, now: int
+) -> dict[str, Any]:
     body = request.body
     try:
-        check_broker_epoch(broker, body["broker_epoch"])
-        check_controller_epoch(broker, body["controller_epoch"])
+        orders.check_broker_epoch(body["broker_epoch"])
+        orders.check_controller_epoch(body["controller_epoch"])
     except ApiError as refused:
         return {"error_code": refused.code}
     brokers, partitions = told_brokers(body), told_partitions(body)
-    broker.metadata.updated(body["controller_id"], brokers, partitions)
+    metadata.updated(body["controller_id"], brokers, partitions)
     return {"error_code": ErrorCode.NONE}

@@ -10,21 +10,21 @@ on three nodes of the three.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 UNSAID = -1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    body, cluster = request.body, broker.cluster
-    if not is_controller(broker):
+def handle(
+    request: Request, controller: ClusterController, cluster: Cluster, now: int
+) -> dict[str, Any]:
+    body = request.body
+    if not controller.here:
         return _answer(ErrorCode.STALE_CONTROLLER_EPOCH)
     node = cluster.brokers.get(body["broker_id"])
     if node is None or not node.alive:
@@ -32,7 +32,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     epoch = body["broker_epoch"]
     if epoch != UNSAID and epoch < node.epoch:
         return _answer(ErrorCode.STALE_BROKER_EPOCH)
-    return _answer(ErrorCode.NONE, controller_of(broker).shutdown(node.id))
+    return _answer(ErrorCode.NONE, controller.active.shutdown(node.id))
 
 
 def _answer(code: int, remaining: list[tuple[str, int]] | None = None) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from collections.abc import Container
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import offset_commits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.cluster.topology import Topic
 from touchstone.reference_impl.group.commits import may_commit
@@ -55,7 +55,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         _append(broker, taken, offsets, rows, whole, now)
     else:
         if offsets:
-            offset_commits.in_zookeeper(broker, request.body["group_id"]).update(offsets)
+            broker.room(OffsetCommits).in_zookeeper(request.body["group_id"]).update(offsets)
         whole.give({})
     return waiting(whole, lambda _: _answer(rows))
 
@@ -94,10 +94,10 @@ def _located(request: Request, broker: Broker) -> Rows:
             missing = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else None
         else:
             topic, missing = broker.cluster.topics.get(asked["name"]), None
-        indexes = offset_commits.named(
-            broker, [row["partition_index"] for row in asked["partitions"]]
+        indexes = broker.room(OffsetCommits).named(
+            [row["partition_index"] for row in asked["partitions"]]
         )
-        there = offset_commits.present(broker, topic, indexes)
+        there = broker.room(OffsetCommits).present(topic, indexes)
         absent = missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         answers = [
             {"partition_index": index, "error_code": _NONE if index in there else absent}
@@ -122,13 +122,13 @@ def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
     code = broker.room(Groups).refusal(group_id, member=False)
     if code:
         return code
-    if is_shared(broker, group_id):
+    if broker.room(ShareGroups).is_shared(group_id):
         return ErrorCode.GROUP_ID_NOT_FOUND
     missing = ErrorCode.NONE
     if generation >= 0:
         newer = broker.persona.quirk("groups.newer-coordinator") and version >= FIRST_NOT_FOUND
         missing = ErrorCode.GROUP_ID_NOT_FOUND if newer else ErrorCode.ILLEGAL_GENERATION
-    group = offset_commits.group_for(broker, group_id, now, missing=missing)
+    group = broker.room(OffsetCommits).group_for(group_id, now, missing=missing)
     if not isinstance(group, Group):
         return group
     if group.consumer_group is not None:
@@ -204,7 +204,7 @@ def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = Non
 
 def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> OffsetsByPartition:
     """What may be stored; each partition that may not has its code in its answer."""
-    take = offset_commits.taker(broker, now, retention=request.body["retention_time_ms"])
+    take = broker.room(OffsetCommits).taker(now, retention=request.body["retention_time_ms"])
     offsets: OffsetsByPartition = {}
     for asked, topic, answers in rows:
         if topic is None:

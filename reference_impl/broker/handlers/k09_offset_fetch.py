@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import offset_commits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.offset_commits import in_zookeeper
+from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.group.consumer_requests import fetch_fault
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -123,7 +122,7 @@ def _topics(
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
             partitions = [_nothing(index, unknown) for index in row["partition_indexes"]]
         else:
-            indexes = offset_commits.named(broker, row["partition_indexes"])
+            indexes = broker.room(OffsetCommits).named(row["partition_indexes"])
             partitions = [_row(offsets, name, index, epochless) for index in indexes]
         if once and not partitions:
             continue
@@ -161,7 +160,7 @@ def _nothing(index: int, code: int) -> dict[str, Any]:
 
 
 def _from_zookeeper(request: Request, broker: Broker) -> list[dict[str, Any]]:
-    kept = in_zookeeper(broker, request.body["group_id"])
+    kept = broker.room(OffsetCommits).in_zookeeper(request.body["group_id"])
     known = bool(request.body["group_id"])  # else there is no such path
     missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if known else ErrorCode.UNKNOWN_SERVER_ERROR
     topics = []

@@ -11,17 +11,16 @@ Sources: META-12; KafkaApis.handleFindCoordinatorRequest@1.0.2 to 4.3.1; observe
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.broker.control import auto_create
-from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup
+from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
+from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup, Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Node
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 TOPICS = {
@@ -35,20 +34,26 @@ FIRST_BATCHED, FIRST_SHARE = 4, 6
 _SHARE_KEY = re.compile(r".+:[A-Za-z0-9_-]{22}:[0-9]+", re.DOTALL)
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangup:
+def handle(
+    request: Request,
+    creation: AutoTopicCreation,
+    metadata: MetadataView,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any] | Hangup:
     body, version = request.body, request.header.version
     kind = body["key_type"]
     if version < FIRST_BATCHED:
-        if not _knows(broker, kind, batched=False):
-            if not broker.persona.quirk("coordinator.unknown-type-is-answered"):
+        if not _knows(persona, kind, batched=False):
+            if not persona.quirk("coordinator.unknown-type-is-answered"):
                 return Hangup("an unknown coordinator type")
-            return _single(broker, ErrorCode.INVALID_REQUEST, NOBODY)
-        return _single(broker, *_find(broker, kind, body["key"], version))
+            return _single(persona, ErrorCode.INVALID_REQUEST, NOBODY)
+        return _single(persona, *_find(creation, metadata, persona, kind, body["key"], version))
     rows = []
     for key in body["coordinator_keys"]:
         message: str | None = ""
-        if _knows(broker, kind, batched=True):
-            code, node = _find(broker, kind, key, version)
+        if _knows(persona, kind, batched=True):
+            code, node = _find(creation, metadata, persona, kind, key, version)
         else:
             code, node, message = ErrorCode.INVALID_REQUEST, NOBODY, MALFORMED_REQUEST
         rows.append(
@@ -70,20 +75,20 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return nobody | {"coordinators": [nobody | {"key": key} for key in keys]}
 
 
-def _knows(broker: Broker, kind: int, *, batched: bool) -> bool:
+def _knows(persona: Persona, kind: int, *, batched: bool) -> bool:
     """Type 2 is a type to batched requests only, and served from v6 on."""
     if kind == SHARE:
-        return batched and broker.persona.kraft
+        return batched and persona.kraft
     return kind in TOPICS
 
 
-def _single(broker: Broker, code: int, node: Node) -> dict[str, Any]:
+def _single(persona: Persona, code: int, node: Node) -> dict[str, Any]:
     texts = {
         ErrorCode.NONE: "NONE",
         ErrorCode.COORDINATOR_NOT_AVAILABLE: NOT_AVAILABLE,
         ErrorCode.INVALID_REQUEST: MALFORMED_REQUEST,
     }
-    worded = broker.persona.quirk("coordinator.answers-have-messages")
+    worded = persona.quirk("coordinator.answers-have-messages")
     return {
         "error_code": code,
         "error_message": texts[ErrorCode(code)] if worded else None,
@@ -93,17 +98,24 @@ def _single(broker: Broker, code: int, node: Node) -> dict[str, Any]:
     }
 
 
-def _find(broker: Broker, kind: int, key: str, version: int) -> tuple[int, Node]:
-    metadata, name = broker.metadata, TOPICS[kind]
+def _find(
+    creation: AutoTopicCreation,
+    metadata: MetadataView,
+    persona: Persona,
+    kind: int,
+    key: str,
+    version: int,
+) -> tuple[int, Node]:
+    name = TOPICS[kind]
     if kind == SHARE and version < FIRST_SHARE:
         return ErrorCode.INVALID_REQUEST, NOBODY
-    if kind == SHARE and not broker.persona.quirk("coordinator.knows-share-groups"):
+    if kind == SHARE and not persona.quirk("coordinator.knows-share-groups"):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
     if kind == SHARE and not _SHARE_KEY.fullmatch(key):
         return ErrorCode.INVALID_REQUEST, NOBODY
     topic = metadata.topics.get(name)
     if topic is None:
-        auto_create.internal_topic(broker, name)
+        creation.internal_topic(name)
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
     partition = topic.partition(partition_for(key, len(topic.partitions)))
     leader = metadata.brokers.get(partition.leader) if partition else None

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import consumer_groups
+from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.join_messages import Join
 from touchstone.reference_impl.group.members import Group
@@ -24,13 +24,20 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7, 9
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request,
+    groups: Groups,
+    consumers: ConsumerGroups,
+    shares: ShareGroups,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any] | Wait:
     body, version = request.body, request.header.version
-    code = broker.room(Groups).refusal(body["group_id"], member=True, joins=True)
-    if not code and is_shared(broker, body["group_id"]):
+    code = groups.refusal(body["group_id"], member=True, joins=True)
+    if not code and shares.is_shared(body["group_id"]):
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
-        generation = broker.persona.quirk("groups.refused-join-has-generation")
+        generation = persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}
     session = body["session_timeout_ms"]
     ask = Join(
@@ -48,13 +55,13 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         needs_id=version >= FIRST_ID_REQUIRED,
         may_skip=version >= FIRST_SKIP,
     )
-    coordinator = broker.room(Groups).coordinator
+    coordinator = groups.coordinator
     group = coordinator.groups.get(ask.group_id)
-    ticket = None if group is None else consumer_groups.join(broker, group, ask, now)
+    ticket = None if group is None else consumers.join(group, ask, now)
     if ticket is None:
         ticket = coordinator.join(ask, now)
-        if group is None and broker.persona.quirk("groups.newer-coordinator"):
-            _write_empty_group(broker, ask.group_id, now)
+        if group is None and persona.quirk("groups.newer-coordinator"):
+            _write_empty_group(groups, persona, ask.group_id, now)
 
     def form(answer: dict[str, Any]) -> dict[str, Any]:
         if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
@@ -64,12 +71,12 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     return waiting(ticket, form)
 
 
-def _write_empty_group(broker: Broker, group_id: str, now: int) -> None:
+def _write_empty_group(groups: Groups, persona: Persona, group_id: str, now: int) -> None:
     """A new group is written down, empty, whatever becomes of who wanted it."""
-    if group_id in broker.room(Groups).coordinator.groups:
-        version = broker.persona.quirk("groups.value-version")
+    if group_id in groups.coordinator.groups:
+        version = persona.quirk("groups.value-version")
         empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
-        broker.room(Groups).log.keep(group_id, [empty], now, nobody_waits)
+        groups.log.keep(group_id, [empty], now, nobody_waits)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.consumer_groups import classic_heartbeat
+from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, groups: Groups, consumers: ConsumerGroups, now: int) -> dict[str, Any]:
     body = request.body
-    code = broker.room(Groups).refusal(body["group_id"], member=True)
+    code = groups.refusal(body["group_id"], member=True)
     if code:
         blindly = code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS  # nobody knows yet (GROUP-21)
         return {"error_code": ErrorCode.NONE if blindly else code}
-    group = broker.room(Groups).coordinator.groups.get(body["group_id"])
+    group = groups.coordinator.groups.get(body["group_id"])
     if group is not None and group.consumer_group is not None:
-        return {"error_code": classic_heartbeat(broker, group, body, now)}
-    code = broker.room(Groups).coordinator.heartbeat(
+        return {"error_code": consumers.classic_heartbeat(group, body, now)}
+    code = groups.coordinator.heartbeat(
         body["group_id"],
         body["member_id"],
         body["generation_id"],

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import consumer_groups
+from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
@@ -19,19 +18,21 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_BATCHED = 3
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request, groups: Groups, consumers: ConsumerGroups, now: int
+) -> dict[str, Any] | Wait:
     body, version = request.body, request.header.version
-    code = broker.room(Groups).refusal(body["group_id"], member=True)
+    code = groups.refusal(body["group_id"], member=True)
     if code:
         return fail(request, code)
     rows = body["members"]
     if version < FIRST_BATCHED:
         rows = [{"member_id": body["member_id"], "group_instance_id": None}]
     group_id, who = body["group_id"], [(r["member_id"], r["group_instance_id"]) for r in rows]
-    coordinator = broker.room(Groups).coordinator
+    coordinator = groups.coordinator
     group = coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None:
-        codes, ticket = consumer_groups.leave(broker, group, who, now)
+        codes, ticket = consumers.leave(group, who, now)
     else:
         codes = [coordinator.leave(group_id, *each, now) for each in who]
         ticket = Ticket({"error_code": ErrorCode.NONE})

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import consumer_groups
+from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -18,9 +17,11 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_NAMED = 5
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request, groups: Groups, consumers: ConsumerGroups, now: int
+) -> dict[str, Any] | Wait:
     body = request.body
-    code = broker.room(Groups).refusal(body["group_id"], member=True)
+    code = groups.refusal(body["group_id"], member=True)
     if request.header.version >= FIRST_NAMED and None in (
         body["protocol_type"],
         body["protocol_name"],
@@ -28,10 +29,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
         return fail(request, code)
-    group = broker.room(Groups).coordinator.groups.get(body["group_id"])
+    group = groups.coordinator.groups.get(body["group_id"])
     if group is not None and group.consumer_group is not None and group.consumer_group.members:
-        return waiting(consumer_groups.sync(broker, group, body, now), dict)
-    ticket = broker.room(Groups).coordinator.sync(
+        return waiting(consumers.sync(group, body, now), dict)
+    ticket = groups.coordinator.sync(
         body["group_id"],
         body["member_id"],
         body["generation_id"],

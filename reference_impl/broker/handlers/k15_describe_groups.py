@@ -15,10 +15,10 @@ from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_OPERATIONS,
     NOT_ASKED,
 )
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -26,19 +26,21 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_NOT_FOUND = 6
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, groups: Groups, shares: ShareGroups, persona: Persona, now: int
+) -> dict[str, Any]:
     body, version = request.body, request.header.version
-    rights = _rights(broker) if body["include_authorized_operations"] else NOT_ASKED
+    rights = _rights(persona) if body["include_authorized_operations"] else NOT_ASKED
     rows = []
     for group_id in body["groups"]:
-        code = broker.room(Groups).refusal(group_id, member=False)
-        group = None if code else broker.room(Groups).coordinator.groups.get(group_id)
+        code = groups.refusal(group_id, member=False)
+        group = None if code else groups.coordinator.groups.get(group_id)
         if group is not None and group.consumer_group is None:
-            row = _described(broker, group)
+            row = _described(groups, persona, group)
         else:
             row = _blank(group_id, code)
             if not code:
-                missing = group is None and not is_shared(broker, group_id)
+                missing = group is None and not shares.is_shared(group_id)
                 why = "not found" if missing else "is not a classic group"
                 row["group_state"] = "Dead"
                 if version >= FIRST_NOT_FOUND:
@@ -54,8 +56,8 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"groups": [_blank(group_id, code) for group_id in request.body["groups"]]}
 
 
-def _rights(broker: Broker) -> int:
-    configs = broker.persona.quirk("groups.have-configs")
+def _rights(persona: Persona) -> int:
+    configs = persona.quirk("groups.have-configs")
     return GROUP_OPERATIONS | (GROUP_CONFIG_OPERATIONS if configs else 0)
 
 
@@ -70,9 +72,9 @@ def _blank(group_id: str, code: int) -> dict[str, Any]:
     }
 
 
-def _described(broker: Broker, group: Group) -> dict[str, Any]:
+def _described(groups: Groups, persona: Persona, group: Group) -> dict[str, Any]:
     stable = group.state is State.STABLE
-    assigned = stable or broker.persona.quirk("groups.assignments-are-always-shown")
+    assigned = stable or persona.quirk("groups.assignments-are-always-shown")
     members = [
         {
             "member_id": member.id,
@@ -87,7 +89,7 @@ def _described(broker: Broker, group: Group) -> dict[str, Any]:
     return {
         "error_code": ErrorCode.NONE,
         "group_id": group.id,
-        "group_state": broker.room(Groups).state_name(group),
+        "group_state": groups.state_name(group),
         "protocol_type": group.protocol_type or "",
         "protocol_data": (group.protocol or "") if stable else "",
         "members": members,

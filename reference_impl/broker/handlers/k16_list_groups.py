@@ -13,26 +13,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import SHARE, groups_of
+from touchstone.reference_impl.broker.coordinators.share_groups import SHARE, ShareGroups
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 CLASSIC, CONSUMER = "classic", "consumer"
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    states = {_folded(broker, name) for name in request.body["states_filter"]}
+def handle(
+    request: Request, groups: Groups, shares: ShareGroups, persona: Persona, now: int
+) -> dict[str, Any]:
+    states = {_folded(persona, name) for name in request.body["states_filter"]}
     types = {name.lower() for name in request.body["types_filter"]}
     code = ErrorCode.NONE
-    if broker.room(Groups).log.loads():
+    if groups.log.loads():
         code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-        if not broker.persona.quirk("groups.loaded-ones-are-listed-meanwhile"):
+        if not persona.quirk("groups.loaded-ones-are-listed-meanwhile"):
             return {"error_code": code, "groups": []}
     rows = []
-    for group_id, protocol, state, kind in _groups(broker):
-        if states and _folded(broker, state) not in states:
+    for group_id, protocol, state, kind in _groups(groups, shares):
+        if states and _folded(persona, state) not in states:
             continue
         if types and kind not in types:
             continue
@@ -47,15 +49,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     return {"error_code": code, "groups": rows}
 
 
-def _groups(broker: Broker) -> Iterator[tuple[str, str, str, str]]:
+def _groups(groups: Groups, shares: ShareGroups) -> Iterator[tuple[str, str, str, str]]:
     """(id, protocol type, state, type) of every group there is."""
-    for group in broker.room(Groups).coordinator.groups.values():
+    for group in groups.coordinator.groups.values():
         kind = CLASSIC if group.consumer_group is None else CONSUMER
-        yield group.id, group.protocol_type or "", broker.room(Groups).state_name(group), kind
-    for group in groups_of(broker).values():
+        yield group.id, group.protocol_type or "", groups.state_name(group), kind
+    for group in shares.groups.values():
         yield group.id, SHARE, group.state, SHARE
 
 
-def _folded(broker: Broker, name: str) -> str:
-    loosely = broker.persona.quirk("groups.states-are-named-in-any-case")
+def _folded(persona: Persona, name: str) -> str:
+    loosely = persona.quirk("groups.states-are-named-in-any-case")
     return name.lower() if loosely else name

@@ -11,14 +11,12 @@ Sources: WIRE-20; ApiVersionsRequest.isValid@2.8.2 to 4.3.1; observed on all fiv
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from touchstone.reference_impl.broker.control import features
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.control.features import Features
+from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 END_TXN = 26
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -62,6 +60,6 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         answer["finalized_features_epoch"] = broker.cluster.generation if persona.kraft else 0
         answer["finalized_features"] = [
             {"name": name, "max_version_level": level, "min_version_level": level}
-            for name, level in features.finalized(broker).items()
+            for name, level in broker.room(Features).finalized().items()
         ]
     return answer

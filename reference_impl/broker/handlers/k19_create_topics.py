@@ -10,17 +10,14 @@ Sources: TOPIC-06..17, TOPIC-34; observed on all five releases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import config_view
-from touchstone.reference_impl.broker.control import topic_changes
+from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
 from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic, Outcome, has_leaders
-from touchstone.reference_impl.broker.effects import Wait
+from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
@@ -30,8 +27,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         validate_only = False
 
     def create(validate_only: bool) -> list[Outcome]:
-        return topic_changes.of(broker).create_topics(
-            broker,
+        return broker.room(TopicChanges).create_topics(
             [NewTopic.of(row) for row in body["topics"]],
             timeout=timeout,
             validate_only=validate_only,
@@ -42,15 +38,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         validate_only = validate_only or any(outcome.code for outcome in create(True))
     outcomes = create(validate_only)
     made = [o for o in outcomes if o.code == ErrorCode.NONE and not validate_only]
-    if all(has_leaders(broker, outcome.name) for outcome in made):
+    if all(has_leaders(broker.cluster, outcome.name) for outcome in made):
         return _answer(broker, outcomes)
 
     def attempt(_: int) -> dict[str, Any] | None:
-        led = all(has_leaders(broker, outcome.name) for outcome in made)
+        led = all(has_leaders(broker.cluster, outcome.name) for outcome in made)
         return _answer(broker, outcomes) if led else None
 
     def expire(_: int) -> dict[str, Any]:
-        late = [o for o in made if not has_leaders(broker, o.name)]
+        late = [o for o in made if not has_leaders(broker.cluster, o.name)]
         return _answer(broker, [o.timed_out() if o in late else o for o in outcomes])
 
     watch = [("topic", outcome.name) for outcome in made]

@@ -8,17 +8,13 @@ Sources: TOPIC-35, KIP-516 (ids, v6), KIP-599 (v5 messages); observed on all fiv
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from touchstone.reference_impl.broker.control import topic_changes
+from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
 from touchstone.reference_impl.broker.control.topic_outcomes import Outcome
-from touchstone.reference_impl.broker.effects import Wait
+from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 
 def _rows(request: Request) -> list[tuple[str | None, bytes]]:
@@ -28,10 +24,9 @@ def _rows(request: Request) -> list[tuple[str | None, bytes]]:
     return [(name, NO_TOPIC_ID) for name in body["topic_names"]]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, topics: TopicChanges, now: int) -> dict[str, Any] | Wait:
     timeout = request.body["timeout_ms"]
-    outcomes = topic_changes.of(broker).delete_topics(
-        broker,
+    outcomes = topics.delete_topics(
         _rows(request),
         timeout=timeout,
         version=request.header.version,

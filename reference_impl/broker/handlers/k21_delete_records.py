@@ -16,10 +16,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.purgatory import Purgatory
 from touchstone.reference_impl.broker.replication.partitions import log_key
-from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
+from touchstone.reference_impl.broker.replication.replicas import Replicas
+from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS, Cluster
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 TO_HIGH_WATERMARK = -1
@@ -34,18 +37,26 @@ class _DeleteRecords(NamedTuple):
     offset: int
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request,
+    replicas: Replicas,
+    purgatory: Purgatory,
+    metadata: MetadataView,
+    cluster: Cluster,
+    node: ConfiguredNode,
+    now: int,
+) -> dict[str, Any] | Wait:
     topics, left = [], []
     for topic in request.body["topics"]:
         name, rows = topic["name"], []
         for asked in topic["partitions"]:
-            row, offset = _delete(broker, name, asked, now)
+            row, offset = _delete(replicas, purgatory, metadata, cluster, node, name, asked, now)
             rows.append(row)
             if not row["error_code"] and row["low_watermark"] < offset:
                 left.append(_DeleteRecords(row, name, offset))
         topics.append({"name": name, "partitions": rows})
     answer = {"topics": topics}
-    return _later(request, broker, answer, left, now) if left else answer
+    return _later(request, replicas, answer, left, now) if left else answer
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
@@ -64,12 +75,16 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _later(
-    request: Request, broker: Broker, answer: dict[str, Any], left: list[_DeleteRecords], now: int
+    request: Request,
+    replicas: Replicas,
+    answer: dict[str, Any],
+    left: list[_DeleteRecords],
+    now: int,
 ) -> Wait:
     """Wait until all live replicas begin where they should, or time is up."""
 
     def attempt(at: int) -> dict[str, Any] | None:
-        left[:] = [each for each in left if not _gone_everywhere(broker, each)]
+        left[:] = [each for each in left if not _gone_everywhere(replicas, each)]
         return None if left else answer
 
     def expire(at: int) -> dict[str, Any]:
@@ -81,9 +96,9 @@ def _later(
     return Wait(now + request.body["timeout_ms"], keys, attempt, expire)
 
 
-def _gone_everywhere(broker: Broker, deleting: _DeleteRecords) -> bool:
+def _gone_everywhere(replicas: Replicas, deleting: _DeleteRecords) -> bool:
     row, topic, offset = deleting
-    replica, error = broker.replicas.locate(topic, row["partition_index"])
+    replica, error = replicas.locate(topic, row["partition_index"])
     if replica is None:
         row["error_code"], row["low_watermark"] = error, NO_LOW_WATERMARK
         return True
@@ -95,27 +110,34 @@ def _gone_everywhere(broker: Broker, deleting: _DeleteRecords) -> bool:
 
 
 def _delete(
-    broker: Broker, topic: str, asked: dict[str, Any], now: int
+    replicas: Replicas,
+    purgatory: Purgatory,
+    metadata: MetadataView,
+    cluster: Cluster,
+    node: ConfiguredNode,
+    topic: str,
+    asked: dict[str, Any],
+    now: int,
 ) -> tuple[dict[str, Any], int]:
     """(the row as things stand, where all replicas are to begin)."""
     index, offset = asked["partition_index"], asked["offset"]
-    code = _refusal(broker, topic, index)
-    replica, error = broker.replicas.locate(topic, index)
+    code = _refusal(metadata, topic, index)
+    replica, error = replicas.locate(topic, index)
     if code or replica is None:
         return _row(index, NO_LOW_WATERMARK, code or error), 0
-    if not broker.config_of(topic).delete:
+    if not cluster.config_of(topic, broker=node.id).delete:
         return _row(index, NO_LOW_WATERMARK, ErrorCode.POLICY_VIOLATION), 0
     log = replica.log
     wanted = log.high_watermark if offset == TO_HIGH_WATERMARK else offset
     if wanted < 0 or wanted > log.high_watermark:
         return _row(index, NO_LOW_WATERMARK, ErrorCode.OFFSET_OUT_OF_RANGE), 0
     log.delete_to(wanted, now)
-    broker.purgatory.touch(log_key(topic, index))
+    purgatory.touch(log_key(topic, index))
     return _row(index, replica.low_watermark(), ErrorCode.NONE), wanted
 
 
-def _refusal(broker: Broker, topic: str, index: int) -> int:
-    if broker.metadata.partition(topic, index) is None:
+def _refusal(metadata: MetadataView, topic: str, index: int) -> int:
+    if metadata.partition(topic, index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.INVALID_TOPIC_EXCEPTION if topic in INTERNAL_TOPICS else ErrorCode.NONE
 

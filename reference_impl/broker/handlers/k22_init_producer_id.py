@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.producer_ids import next_id
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, for_version
+from touchstone.reference_impl.broker.coordinators.producer_ids import ProducerIds
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -26,18 +25,20 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_FENCED = 4
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request, transactions: Transactions, producer_ids: ProducerIds, now: int
+) -> dict[str, Any] | Wait:
     body = request.body
     if body["transactional_id"] == "":
         return _error(ErrorCode.INVALID_REQUEST)
     if (body["producer_id"] == -1) != (body["producer_epoch"] == -1):
         return _error(ErrorCode.INVALID_REQUEST)
     if body["transactional_id"] is None:
-        return {"producer_id": next_id(broker), "producer_epoch": 0}
+        return {"producer_id": producer_ids.next(), "producer_epoch": 0}
     known = None
     if body["producer_id"] != -1:
         known = Producer(body["producer_id"], body["producer_epoch"])
-    ticket = coordinator_of(broker).begin(
+    ticket = transactions.coordinator.begin(
         body["transactional_id"], body["transaction_timeout_ms"], known, now
     )
     return waiting(ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED))

@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -27,16 +28,29 @@ FIRST_FENCED, FIRST_BATCHED = 2, 4
 OLD = "v3_and_below_"
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request, transactions: Transactions, metadata: MetadataView, persona: Persona, now: int
+) -> dict[str, Any] | Wait:
     if request.header.version < FIRST_BATCHED:
         body = request.body
         producer = Producer(body[OLD + "producer_id"], body[OLD + "producer_epoch"])
         topics = body[OLD + "topics"]
-        ticket = _one(broker, body[OLD + "transactional_id"], producer, topics, False, now)
+        ticket = _one(
+            transactions,
+            metadata,
+            persona,
+            body[OLD + "transactional_id"],
+            producer,
+            topics,
+            False,
+            now,
+        )
         return waiting(ticket, lambda answer: {OLD_RESULTS: _words(request, answer["codes"])})
     tickets = [
         _one(
-            broker,
+            transactions,
+            metadata,
+            persona,
             row["transactional_id"],
             Producer(row["producer_id"], row["producer_epoch"]),
             row["topics"],
@@ -76,7 +90,9 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _one(
-    broker: Broker,
+    transactions: Transactions,
+    metadata: MetadataView,
+    persona: Persona,
     transactional_id: str,
     producer: Producer,
     topics: list[dict[str, Any]],
@@ -85,8 +101,7 @@ def _one(
 ) -> Ticket:
     """A ticket whose answer is {"codes": {(topic, partition): code}}."""
     named = _named(topics)
-    topics_alone = broker.persona.quirk("transactions.topics-alone-are-checked")
-    metadata = broker.metadata
+    topics_alone = persona.quirk("transactions.topics-alone-are-checked")
     unknown = {
         key
         for key in named
@@ -97,7 +112,7 @@ def _one(
         return Ticket({"codes": {key: missing if key in unknown else rest for key in named}})
     if not transactional_id:
         return Ticket({"codes": dict.fromkeys(named, ErrorCode.INVALID_REQUEST)})
-    coordinator = coordinator_of(broker)
+    coordinator = transactions.coordinator
     if verify:
         code, known = coordinator.verify(transactional_id, producer)
         absent = code or ErrorCode.TRANSACTION_ABORTABLE

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of, for_version
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -22,15 +21,17 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_FENCED = 2
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request, groups: Groups, transactions: Transactions, now: int
+) -> dict[str, Any] | Wait:
     body = request.body
     if not body["transactional_id"]:
         return {"error_code": ErrorCode.INVALID_REQUEST}
     producer = Producer(body["producer_id"], body["producer_epoch"])
-    ticket = coordinator_of(broker).add(
+    ticket = transactions.coordinator.add(
         body["transactional_id"],
         producer,
-        frozenset({(OFFSETS, broker.room(Groups).partition_to_be(body["group_id"]))}),
+        frozenset({(OFFSETS, groups.partition_to_be(body["group_id"]))}),
         now,
     )
 

@@ -13,12 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.transactions import (
-    coordinator_of,
-    for_version,
-    version_of,
-)
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -26,16 +21,16 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 FIRST_FENCED, FIRST_BUMPING = 2, 5
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, transactions: Transactions, now: int) -> dict[str, Any] | Wait:
     body = request.body
     if not body["transactional_id"]:
         return {"error_code": ErrorCode.INVALID_REQUEST, "producer_id": -1, "producer_epoch": -1}
     bumps = request.header.version >= FIRST_BUMPING
-    if bumps and not version_of(broker):
+    if bumps and not transactions.version:
         return {
             "error_code": ErrorCode.UNSUPPORTED_VERSION, "producer_id": -1, "producer_epoch": -1
         }  # fmt: skip
-    ticket = coordinator_of(broker).end(
+    ticket = transactions.coordinator.end(
         body["transactional_id"],
         Producer(body["producer_id"], body["producer_epoch"]),
         body["committed"],

@@ -13,15 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, write
+from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 
 CodesByMarker = dict[tuple[int, str, int], int | None]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, markers: MarkerWriter, now: int) -> dict[str, Any] | Wait:
     codes: CodesByMarker = {}
     for marker in request.body["markers"]:
         for key in _named(marker):
@@ -41,7 +40,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             marker["transaction_version"],
         )
         for key in _named(marker):
-            write(broker, key[1], key[2], mark, now, _then(codes, key, settle))
+            markers.write(key[1], key[2], mark, now, _then(codes, key, settle))
     settle()
     return waiting(whole, lambda answer: answer)
 

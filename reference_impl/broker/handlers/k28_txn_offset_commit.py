@@ -21,8 +21,10 @@ from touchstone.reference_impl.broker.coordinators import (
     add_partitions_to_txn,
     offset_commits,
 )
+from touchstone.reference_impl.broker.coordinators.add_partitions_to_txn import AddPartitionsToTxn
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.consumer_requests import commit_fault
@@ -64,7 +66,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _unknown(broker: Broker, key: TopicPartition) -> int:
     name, index = key
     topic = broker.cluster.topics.get(name)
-    there = offset_commits.present(broker, topic, (index,))
+    there = broker.room(OffsetCommits).present(topic, (index,))
     return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -78,11 +80,10 @@ def _verified(
         return
     if not broker.persona.quirk("groups.newer-coordinator"):
         # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
-        offset_commits.group_for(broker, body["group_id"], now, missing=ErrorCode.NONE)
+        broker.room(OffsetCommits).group_for(body["group_id"], now, missing=ErrorCode.NONE)
     partition = (OFFSETS, broker.room(Groups).partition_to_be(body["group_id"]))
     producer = Producer(body["producer_id"], body["producer_epoch"])
-    asked = add_partitions_to_txn.ask(
-        broker,
+    asked = broker.room(AddPartitionsToTxn).ask(
         body["transactional_id"],
         producer,
         frozenset({partition}),
@@ -145,8 +146,8 @@ def _keep(
     newer = generation >= 0 and broker.persona.quirk("groups.newer-coordinator")
     missing = ErrorCode.ILLEGAL_GENERATION if newer else ErrorCode.NONE
     group: Group | int = ErrorCode.GROUP_ID_NOT_FOUND  # a share group keeps no offsets of others
-    if not is_shared(broker, group_id):
-        group = offset_commits.group_for(broker, group_id, now, missing=missing)
+    if not broker.room(ShareGroups).is_shared(group_id):
+        group = broker.room(OffsetCommits).group_for(group_id, now, missing=missing)
     code = group
     if isinstance(group, Group):
         code = _admitted(broker.room(Groups).coordinator, group, body, generation, now)
@@ -174,7 +175,7 @@ def _offsets(
     request: Request, broker: Broker, codes: CodesByPartition, now: int
 ) -> dict[TopicPartition, CommittedOffset]:
     """What may be kept; `codes` are told of what may not."""
-    kept, take = {}, offset_commits.taker(broker, now)
+    kept, take = {}, broker.room(OffsetCommits).taker(now)
     for topic in request.body["topics"]:
         for row in topic["partitions"]:
             key = (topic["name"], row["partition_index"])

@@ -10,18 +10,15 @@ Sources: DYN-17, KIP-133, KIP-226 (v1), KIP-569 (v3); observed on all five relea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import Entry
 from touchstone.reference_impl.broker.control import topic_names
-from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST
+from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Request
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MANUAL = "https://kafka.apache.org/documentation/"

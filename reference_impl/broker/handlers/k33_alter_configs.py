@@ -6,23 +6,23 @@ resource that comes twice are answered differently by each (quirks `alter.*`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import config_changes
-from touchstone.reference_impl.broker.effects import Hangup, Wait
+from touchstone.reference_impl.broker.control.config_changes import ConfigChanges
+from touchstone.reference_impl.broker.effects import Hangup, Request, Wait
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 NEVER = 1 << 62
 fail = config_changes.fail
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait | Hangup:
-    persona, rows = broker.persona, request.body["resources"]
+def handle(
+    request: Request, changes: ConfigChanges, persona: Persona, now: int
+) -> dict[str, Any] | Wait | Hangup:
+    rows = request.body["resources"]
     resources = [(row["resource_type"], row["resource_name"]) for row in rows]
     if len(set(resources)) < len(resources):
         if persona.quirk("alter.repeated-resource-never-answered"):
@@ -31,28 +31,30 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait 
     nulls = any(c["value"] is None for row in rows for c in row["configs"])
     if nulls and persona.quirk("alter.null-value-hangs-up"):
         return Hangup("a null config value")
-    return {"responses": [_altered(request, broker, row) for row in rows]}
+    return {"responses": [_altered(request, changes, persona, row) for row in rows]}
 
 
-def _altered(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
+def _altered(
+    request: Request, changes: ConfigChanges, persona: Persona, row: dict[str, Any]
+) -> dict[str, Any]:
     kind = row["resource_type"]
 
     def alter(name: str) -> None:
-        config_changes.check_type(broker, kind, incremental=False)
-        configs = _configs(broker, row)
+        changes.check_type(kind, incremental=False)
+        configs = _configs(persona, row)
         if kind == config_changes.TOPIC:
-            config_changes.check_topic_name(broker, name)
+            changes.check_topic_name(name)
         validate_only = bool(request.body["validate_only"])
-        config_changes.change(broker, kind, name, configs, validate_only=validate_only)
+        changes.change(kind, name, configs, validate_only=validate_only)
 
-    return config_changes.answer(broker, kind, row["resource_name"], alter)
+    return changes.answer(kind, row["resource_name"], alter)
 
 
-def _configs(broker: Broker, row: dict[str, Any]) -> dict[str, str]:
+def _configs(persona: Persona, row: dict[str, Any]) -> dict[str, str]:
     """Name to value; ZooKeeper releases let the last of two equal names win."""
     pairs = [(config["name"], config["value"]) for config in row["configs"]]
     nulls = [name for name, value in pairs if value is None]
-    if broker.persona.kraft:
+    if persona.kraft:
         if len(dict(pairs)) < len(pairs):
             message = "Error due to duplicate config keys"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)

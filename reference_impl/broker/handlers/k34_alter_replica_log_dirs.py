@@ -12,39 +12,38 @@ Source: ReplicaManager.alterReplicaLogDirs at 1.0.2 to 4.3.1; observed on all fi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
-
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> dict[str, Any]:
     by_topic: dict[str, list[dict[str, Any]]] = {}
     for row in request.body["dirs"]:
         for topic in row["topics"]:
             results = by_topic.setdefault(topic["name"], [])
             for index in topic["partitions"]:
-                code = _move(broker, topic["name"], index, row["path"], now)
+                code = _move(replicas, persona, topic["name"], index, row["path"], now)
                 results.append({"partition_index": index, "error_code": code})
     return {
         "results": [{"topic_name": name, "partitions": rows} for name, rows in by_topic.items()]
     }
 
 
-def _move(broker: Broker, topic: str, index: int, path: str, now: int) -> int:
-    logs = broker.replicas.logs
+def _move(replicas: Replicas, persona: Persona, topic: str, index: int, path: str, now: int) -> int:
+    logs = replicas.logs
     target = next((each for each in logs.directories() if each.path == path), None)
     if target is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
     if target.offline:
         return ErrorCode.KAFKA_STORAGE_ERROR
-    replica = broker.replicas.get(topic, index)
+    replica = replicas.get(topic, index)
     if replica is None:
-        return broker.persona.quirk("log-dirs.replica-elsewhere")
+        return persona.quirk("log-dirs.replica-elsewhere")
     if replica.offline:
         return ErrorCode.KAFKA_STORAGE_ERROR
     try:

@@ -12,37 +12,36 @@ Source: ReplicaManager.describeLogDirs at 1.0.2 to 4.3.1; observed on all five r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
-
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> dict[str, Any]:
     asked = request.body["topics"]
     wanted = None
     if asked is not None:
         wanted = {(row["topic"], index) for row in asked for index in row["partitions"]}
-    directories = broker.replicas.logs.directories()
+    directories = replicas.logs.directories()
     return {
         "error_code": ErrorCode.NONE,
-        "results": [_result(broker, each, wanted) for each in directories],
+        "results": [_result(replicas, persona, each, wanted) for each in directories],
     }
 
 
 def _result(
-    broker: Broker, directory: Directory, wanted: set[tuple[str, int]] | None
+    replicas: Replicas, persona: Persona, directory: Directory, wanted: set[tuple[str, int]] | None
 ) -> dict[str, Any]:
     if directory.offline:
         return {"error_code": ErrorCode.KAFKA_STORAGE_ERROR, "log_dir": directory.path}
     by_topic: dict[str, list[dict[str, Any]]] = {}
     for (topic, index), log in directory.logs.items():
         if wanted is None or (topic, index) in wanted:
-            replica = broker.replicas.get(topic, index)
+            replica = replicas.get(topic, index)
             lag = 0 if replica is None else max(0, log.high_watermark - log.log_end_offset)
             by_topic.setdefault(topic, []).append(
                 {
@@ -52,7 +51,7 @@ def _result(
                     "is_future_key": False,
                 }
             )
-        elif broker.persona.quirk("log-dirs.every-topic-is-named"):
+        elif persona.quirk("log-dirs.every-topic-is-named"):
             by_topic.setdefault(topic, [])
     return {
         "error_code": ErrorCode.NONE,

@@ -7,19 +7,16 @@ Sources: TOPIC-33, KIP-195; observed on all five releases.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from touchstone.reference_impl.broker.control import topic_changes
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
+from touchstone.reference_impl.broker.effects import Request
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     rows = [(row["name"], row["count"], _replicas(row)) for row in request.body["topics"]]
-    outcomes = topic_changes.of(broker).create_partitions(
-        broker,
+    outcomes = broker.room(TopicChanges).create_partitions(
         rows,
         timeout=request.body["timeout_ms"],
         validate_only=bool(request.body["validate_only"]),

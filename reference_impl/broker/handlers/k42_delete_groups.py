@@ -10,16 +10,17 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import groups_of
-from touchstone.reference_impl.broker.coordinators.share_offsets import delete_group
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
+from touchstone.reference_impl.broker.coordinators.share_offsets import ShareOffsets
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request, groups: Groups, shares: ShareGroups, offsets: ShareOffsets, now: int
+) -> dict[str, Any] | Wait:
     asked = list(dict.fromkeys(request.body["groups_names"]))
     codes: dict[str, int] = {}
     ticket = Ticket()
@@ -31,12 +32,12 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             ticket.give({"results": rows})
 
     for group_id in asked:
-        code = broker.room(Groups).refusal(group_id, member=False)
-        shares = None if code else groups_of(broker).get(group_id)
-        if shares is None:
-            told(group_id, code or _delete(broker, group_id, now))
+        code = groups.refusal(group_id, member=False)
+        share_group = None if code else shares.groups.get(group_id)
+        if share_group is None:
+            told(group_id, code or _delete(groups, group_id, now))
         else:
-            delete_group(broker, shares, now, partial(told, group_id))
+            offsets.delete_group(share_group, now, partial(told, group_id))
     return waiting(ticket, lambda answer: answer) if asked else {"results": []}
 
 
@@ -45,12 +46,12 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"results": rows}
 
 
-def _delete(broker: Broker, group_id: str, now: int) -> int:
-    coordinator = broker.room(Groups).coordinator
+def _delete(groups: Groups, group_id: str, now: int) -> int:
+    coordinator = groups.coordinator
     group = coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None and group.consumer_group.members:
         return ErrorCode.NON_EMPTY_GROUP
     code = coordinator.delete(group_id)
     if group is not None and not code:
-        broker.room(Groups).log.forget(group, now)
+        groups.log.forget(group, now)
     return code

@@ -12,16 +12,15 @@ and partitions without a leader on one node of 2.2.1, 2.8.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of, is_controller
-from touchstone.reference_impl.broker.effects import NEVER, Wait
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.effects import NEVER, Request, Wait
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, ElectionResult
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 NEEDLESS = "Leader election not needed for topic partition."
 PartitionRow = tuple[int, int, str | None]  # partition, code, message
@@ -33,10 +32,17 @@ NOT_AVAILABLE = {
 }
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request,
+    controller: ClusterController,
+    metadata: MetadataView,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any] | Wait:
     body = request.body
     rows, kind = body["topic_partitions"], body["election_type"]
-    if broker.persona.kraft:
+    if persona.kraft:
         if rows == []:
             return _answer([])
         if body["timeout_ms"] <= 0:
@@ -44,10 +50,10 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
         if kind not in (PREFERRED, UNCLEAN):
             message = f"Unknown election type {kind}"
             return _refused(request, ErrorCode.INVALID_REQUEST, message)
-        return _answer(_kraft(broker, kind, rows))
+        return _answer(_kraft(controller, cluster, kind, rows))
     if kind not in (PREFERRED, UNCLEAN):
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
-    found = _zookeeper(broker, kind, rows)
+    found = _zookeeper(controller, metadata, persona, kind, rows)
     return Wait(NEVER, (), lambda _: None, lambda _: None) if found is None else _answer(found)
 
 
@@ -86,21 +92,22 @@ def _answer(
 
 
 def _kraft(
-    broker: Broker, kind: int, rows: list[dict[str, Any]] | None
+    controller: ClusterController, cluster: Cluster, kind: int, rows: list[dict[str, Any]] | None
 ) -> list[tuple[str, list[PartitionRow]]]:
-    controller = controller_of(broker)
     if rows is None:
-        done = controller.elect(kind, None)
+        done = controller.active.elect(kind, None)
         return [
             (name, [_kraft_row(kind, each) for each in done if each.topic == name])
-            for name in broker.cluster.topics
+            for name in cluster.topics
         ]
     return [
         (
             row["topic"],
             [
                 _kraft_row(kind, each)
-                for each in controller.elect(kind, [(row["topic"], i) for i in row["partitions"]])
+                for each in controller.active.elect(
+                    kind, [(row["topic"], i) for i in row["partitions"]]
+                )
             ],
         )
         for row in rows
@@ -127,24 +134,27 @@ def _kraft_row(kind: int, elected: ElectionResult) -> PartitionRow:
 
 
 def _zookeeper(
-    broker: Broker, kind: int, rows: list[dict[str, Any]] | None
+    controller: ClusterController,
+    metadata: MetadataView,
+    persona: Persona,
+    kind: int,
+    rows: list[dict[str, Any]] | None,
 ) -> list[tuple[str, list[PartitionRow]]] | None:
     """Rows by topic in the order in which it was first named; None where there is no answer."""
     places = None
     if rows is not None:
         places = list(dict.fromkeys((row["topic"], i) for row in rows for i in row["partitions"]))
     found: dict[str, list[PartitionRow]] = {}
-    if not is_controller(broker):
+    if not controller.here:
         if places is None:
-            places = [(p.topic, p.index) for p in broker.metadata.all_partitions()]
+            places = [(p.topic, p.index) for p in metadata.all_partitions()]
         for topic, index in places:
             found.setdefault(topic, []).append((index, ErrorCode.NOT_CONTROLLER, None))
     else:
-        controller = controller_of(broker)
-        if places is not None and controller.stuck(places):
+        if places is not None and controller.active.stuck(places):
             return None
-        says_needless = broker.persona.quirk("elections.say-when-needless")
-        for elected in controller.elect(kind, places):
+        says_needless = persona.quirk("elections.say-when-needless")
+        for elected in controller.active.elect(kind, places):
             row = _zookeeper_row(kind, elected, says_needless=says_needless)
             found.setdefault(elected.topic, []).append(row)
     return list(found.items())

@@ -12,17 +12,20 @@ ConfigurationControlManager, RuntimeLoggerManager@3.9.2, 4.3.1; observed on the 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.control import config_changes
-from touchstone.reference_impl.broker.control.config_changes import BROKER, LOGGER, TOPIC
+from touchstone.reference_impl.broker.control.config_changes import (
+    BROKER,
+    LOGGER,
+    TOPIC,
+    ConfigChanges,
+)
+from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
@@ -51,7 +54,7 @@ def _altered(
         if (kind, name) in repeated:
             message = "Each resource must appear at most once."
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
-        config_changes.check_type(broker, kind, incremental=True)
+        broker.room(ConfigChanges).check_type(kind, incremental=True)
         changes = [(c["name"], c["config_operation"], c["value"]) for c in row["configs"]]
         _check_changes(broker, changes)
         if kind == LOGGER:
@@ -59,7 +62,7 @@ def _altered(
         else:
             _apply(request, broker, kind, name, changes)
 
-    return config_changes.answer(broker, kind, row["resource_name"], alter)
+    return broker.room(ConfigChanges).answer(kind, row["resource_name"], alter)
 
 
 def _check_changes(broker: Broker, changes: list[Change]) -> None:
@@ -88,7 +91,7 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
 
 def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
     """There is one logger, and its level stays."""
-    config_changes.check_broker_id(broker, name)
+    broker.room(ConfigChanges).check_broker_id(name)
     levels = broker.persona.quirk("configs.log-levels")
     for logger, operation, level in changes:
         if operation in VERBS:
@@ -97,7 +100,7 @@ def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
         if logger != ROOT:
             message = f"Logger {logger} does not exist!"
-            raise config_changes.bad_value(broker, LOGGER, name, message)
+            raise broker.room(ConfigChanges).bad_value(LOGGER, name, message)
         if operation == DELETE:
             message = "Removing the log level of the root logger is not allowed"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
@@ -106,18 +109,18 @@ def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
                 f"Cannot set the log level of {logger} to {level} as it is not a supported log "
                 f"level. Valid log levels are {', '.join(levels)}"
             )
-            raise config_changes.bad_value(broker, LOGGER, name, message)
+            raise broker.room(ConfigChanges).bad_value(LOGGER, name, message)
 
 
 def _apply(request: Request, broker: Broker, kind: int, name: str, changes: list[Change]) -> None:
     if kind == TOPIC:
-        config_changes.check_topic_name(broker, name)
+        broker.room(ConfigChanges).check_topic_name(name)
         if name == "":  # the path of its override node would end in a slash
             message = "Path must not end with / character"
-            raise config_changes.bad_value(broker, TOPIC, name, message)
+            raise broker.room(ConfigChanges).bad_value(TOPIC, name, message)
     elif kind == BROKER:
-        config_changes.check_broker_id(broker, name)
-    configs = config_changes.current(broker, kind, name)
+        broker.room(ConfigChanges).check_broker_id(name)
+    configs = broker.room(ConfigChanges).current(kind, name)
     for key, operation, value in changes:
         if operation == SET:
             configs[key] = value or ""
@@ -126,7 +129,7 @@ def _apply(request: Request, broker: Broker, kind: int, name: str, changes: list
         else:
             configs[key] = _edited(broker, kind, configs, (key, operation, value))
     validate_only = bool(request.body["validate_only"])
-    config_changes.change(broker, kind, name, configs, validate_only=validate_only)
+    broker.room(ConfigChanges).change(kind, name, configs, validate_only=validate_only)
 
 
 def _edited(broker: Broker, kind: int, configs: dict[str, str], change: Change) -> str:

@@ -13,16 +13,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control import kraft_topics
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
-    controller_of,
-    is_controller,
+    ClusterController,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Request
     from touchstone.reference_impl.cluster.topology import Partition
 
@@ -33,7 +32,7 @@ Move = tuple["Partition", list[int]]
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     body = request.body
     if not broker.persona.kraft:
-        if not is_controller(broker):
+        if not broker.room(ClusterController).here:
             return _answer([], ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE)
         return _answer(_zookeeper(broker, body["topics"]), ErrorCode.NONE, "")
     if not body["topics"]:
@@ -51,7 +50,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         )
         for topic in body["topics"]
     ]
-    controller_of(broker).reassign_together(moves)
+    broker.room(ClusterController).active.reassign_together(moves)
     return _answer(rows, ErrorCode.NONE, None) | _echo(body)
 
 
@@ -93,7 +92,7 @@ def _outcome(
     try:
         partition = _kraft_partition(broker, topic, row["partition_index"])
         if row["replicas"] is None:
-            if not controller_of(broker).cancel(partition):
+            if not broker.room(ClusterController).active.cancel(partition):
                 raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
         else:
             _check_row(broker, body, partition, row["replicas"])
@@ -149,7 +148,7 @@ def _zookeeper(
 
 
 def _reassign(broker: Broker, topic: str, index: int, replicas: list[int] | None) -> None:
-    cluster, controller = broker.cluster, controller_of(broker)
+    cluster, controller = broker.cluster, broker.room(ClusterController).active
     partition = cluster.partition(topic, index)
     if replicas is not None:
         _check_replicas(broker, partition, replicas)

@@ -14,20 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
-    is_controller,
+    ClusterController,
 )
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Request
     from touchstone.reference_impl.cluster.topology import Partition
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    if not is_controller(broker):
+def handle(
+    request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
+) -> dict[str, Any]:
+    if not controller.here:
         return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE, ())
-    rows, cluster, kraft = request.body["topics"], broker.cluster, broker.persona.kraft
+    rows, kraft = request.body["topics"], persona.kraft
     if rows is None:
         found: Iterable[Partition | None] = cluster.all_partitions()
     else:

@@ -9,15 +9,13 @@ on the three.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.client_settings import ENTITY_TYPES, Entity
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 INVALID = ErrorCode.INVALID_REQUEST

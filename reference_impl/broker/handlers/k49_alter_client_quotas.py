@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import ipaddress
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.control.cluster_controller import is_controller
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.client_settings import Entity, entity
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 LONG, INT, DOUBLE = "LONG", "INT", "DOUBLE"
 LARGEST = {LONG: 2**63 - 1, INT: 2**31 - 1}
@@ -36,9 +35,11 @@ KEYS = {"user": CLIENT_KEYS, "client-id": CLIENT_KEYS, "ip": {"connection_creati
 INVALID = ErrorCode.INVALID_REQUEST
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    body, kraft = request.body, broker.persona.kraft
-    if not is_controller(broker):
+def handle(
+    request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
+) -> dict[str, Any]:
+    body, kraft = request.body, persona.kraft
+    if not controller.here:
         return fail(request, ErrorCode.NOT_CONTROLLER)
     results: dict[Entity | tuple, tuple[int, str | None]] = {}
     entries = [(_entity(row), _shown(row), row) for row in body["entries"]]
@@ -46,11 +47,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         entries = list({shown: (who, shown, row) for who, shown, row in entries}.values())
     for who, shown, row in entries:
         try:
-            changes = _changes(broker, who, row)
+            changes = _changes(persona, who, row)
             if shown in results or (kraft and len(changes) < len(row["ops"])):
                 raise ApiError(INVALID, f"Ignoring duplicate entity {_java(shown)}")
             if not body["validate_only"]:
-                broker.cluster.client_settings.set_quotas(entity(who), changes)
+                cluster.client_settings.set_quotas(entity(who), changes)
             results[shown] = (ErrorCode.NONE, None)
         except ApiError as refused:
             results[shown] = (refused.code, refused.message)
@@ -86,24 +87,24 @@ def _java(shown: Entity) -> str:
 
 
 def _changes(
-    broker: Broker, who: dict[str, str | None], row: dict[str, Any]
+    persona: Persona, who: dict[str, str | None], row: dict[str, Any]
 ) -> dict[str, float | None]:
-    _check_entity(broker, who)
+    _check_entity(persona, who)
     types = KEYS["ip" if "ip" in who else "user"]
     changes: dict[str, float | None] = {}
-    check = _check_kraft if broker.persona.kraft else _check_zookeeper
+    check = _check_kraft if persona.kraft else _check_zookeeper
     for op in row["ops"]:
         key, value = op["key"], op["value"]
         if not op["remove"]:  # what is taken away may be any word, as nobody looks at it
             if key not in types:
                 raise ApiError(INVALID, f"Invalid configuration key {key}")
             check(key, value, types[key])
-        if not (broker.persona.kraft and key in changes):
+        if not (persona.kraft and key in changes):
             changes[key] = None if op["remove"] else value
     return changes
 
 
-def _check_entity(broker: Broker, who: dict[str, str | None]) -> None:
+def _check_entity(persona: Persona, who: dict[str, str | None]) -> None:
     if not who:
         raise ApiError(INVALID, "Invalid empty client quota entity")
     for kind, name in who.items():
@@ -112,11 +113,11 @@ def _check_entity(broker: Broker, who: dict[str, str | None]) -> None:
         if name == "":
             raise ApiError(INVALID, f"Empty {kind} not supported")
     if "ip" in who and len(who) > 1:
-        words = broker.persona.quirk("quotas.address-stands-alone")
+        words = persona.quirk("quotas.address-stands-alone")
         raise ApiError(INVALID, f"Invalid quota entity combination, {words}")
     address = who.get("ip")
     if address is not None and not _resolves(address):
-        shown = address if broker.persona.kraft else quote(address)
+        shown = address if persona.kraft else quote(address)
         raise ApiError(INVALID, f"{shown} is not a valid IP or resolvable host.")
 
 

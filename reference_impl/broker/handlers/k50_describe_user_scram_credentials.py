@@ -6,28 +6,27 @@ Observed on 2.8.2, 3.9.2 and 4.3.1.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
-
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, cluster: Cluster, persona: Persona, now: int) -> dict[str, Any]:
     names = Counter(row["name"] for row in request.body["users"] or ())
     if not names:
-        names = Counter(broker.cluster.client_settings.users())
+        names = Counter(cluster.client_settings.users())
     return {
         "error_code": ErrorCode.NONE,
         "error_message": "",
-        "results": [_result(broker, name, times) for name, times in names.items()],
+        "results": [_result(cluster, persona, name, times) for name, times in names.items()],
     }
 
 
-def _result(broker: Broker, name: str, times: int) -> dict[str, Any]:
-    held = broker.cluster.client_settings.credentials(name)
+def _result(cluster: Cluster, persona: Persona, name: str, times: int) -> dict[str, Any]:
+    held = cluster.client_settings.credentials(name)
     code, message = ErrorCode.NONE, ""
     if times > 1:
         held, code = {}, ErrorCode.DUPLICATE_RESOURCE
@@ -37,7 +36,7 @@ def _result(broker: Broker, name: str, times: int) -> dict[str, Any]:
     elif not held:
         code = ErrorCode.RESOURCE_NOT_FOUND
         message = f"Attempt to describe a user credential that does not exist: {name}"
-        if name == "" and not broker.persona.kraft:
+        if name == "" and not persona.kraft:
             message = "Username must not be empty"
     infos = [{"mechanism": kind, "iterations": times} for kind, times in held.items()]
     return {"user": name, "error_code": code, "error_message": message, "credential_infos": infos}

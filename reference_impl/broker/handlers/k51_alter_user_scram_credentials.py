@@ -10,15 +10,14 @@ observed on the three.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.control.cluster_controller import is_controller
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 MECHANISMS = (1, 2)  # SCRAM-SHA-256, SCRAM-SHA-512
 FEWEST, MOST = 4096, 16384
@@ -27,25 +26,27 @@ TWICE = "A user credential cannot be altered twice in the same request"
 BROKEN = "The server experienced an unexpected error when processing the request."
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
+) -> dict[str, Any]:
     body = request.body
-    if not is_controller(broker):
+    if not controller.here:
         return fail(request, ErrorCode.NOT_CONTROLLER)
     rows = [*body["upsertions"], *body["deletions"]]
-    if not broker.persona.kraft:
+    if not persona.kraft:
         rows = [*body["deletions"], *body["upsertions"]]
-    refusals = _refusals(broker, rows)
+    refusals = _refusals(cluster, persona, rows)
     for row in rows:
         if row["name"] in refusals:
             continue
-        settings, done = broker.cluster.client_settings, True
+        settings, done = cluster.client_settings, True
         if "iterations" in row:
             settings.put_credential(row["name"], row["mechanism"], row["iterations"])
         else:
             done = settings.drop_credential(row["name"], row["mechanism"])
         if not done:
             refusals[row["name"]] = ApiError(ErrorCode.RESOURCE_NOT_FOUND, GONE)
-    fine = ApiError(ErrorCode.NONE, None if broker.persona.kraft else "")
+    fine = ApiError(ErrorCode.NONE, None if persona.kraft else "")
     return _answer({row["name"]: refusals.get(row["name"], fine) for row in rows})
 
 
@@ -63,13 +64,15 @@ def _answer(results: dict[str, ApiError]) -> dict[str, Any]:
     }
 
 
-def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, ApiError]:
+def _refusals(
+    cluster: Cluster, persona: Persona, rows: list[dict[str, Any]]
+) -> dict[str, ApiError]:
     """The refusals by user, before anything is done; the first reason counts."""
     found: dict[str, ApiError] = {}
-    if broker.persona.kraft:
+    if persona.kraft:
         accepted: set[str] = set()
         for row in sorted(rows, key=lambda row: "iterations" in row):  # deletions come first
-            refusal = _refusal(row, kraft=True) or _unknown(broker, row)
+            refusal = _refusal(row, kraft=True) or _unknown(cluster, row)
             if refusal is None and row["name"] in accepted:
                 refusal = ApiError(ErrorCode.DUPLICATE_RESOURCE, TWICE)
             if refusal is not None:
@@ -87,8 +90,8 @@ def _refusals(broker: Broker, rows: list[dict[str, Any]]) -> dict[str, ApiError]
     return found
 
 
-def _unknown(broker: Broker, row: dict[str, Any]) -> ApiError | None:
-    held = broker.cluster.client_settings.credentials(row["name"])
+def _unknown(cluster: Cluster, row: dict[str, Any]) -> ApiError | None:
+    held = cluster.client_settings.credentials(row["name"])
     if "iterations" in row or row["mechanism"] in held:
         return None
     return ApiError(ErrorCode.RESOURCE_NOT_FOUND, GONE)

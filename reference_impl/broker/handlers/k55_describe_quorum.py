@@ -9,15 +9,13 @@ Sources: KIP-595, KIP-836, KIP-853; observed on 3.9.2 and 4.3.1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.membership import KEEPER
 from touchstone.reference_impl.cluster.topology import METADATA_TOPIC
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 NO_DIRECTORY = bytes(16)
 EPOCH = 1

@@ -5,17 +5,15 @@ Sources: broker/control/alter_partition.py; KIP-497, KIP-704.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.broker.control import alter_partition
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.control.alter_partition import AlterPartition
+from touchstone.reference_impl.broker.effects import Request
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    return alter_partition.answer(broker, request.body, request.header.version)
+def handle(request: Request, reports: AlterPartition, now: int) -> dict[str, Any]:
+    return reports.answer(request.body, request.header.version)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:

@@ -10,38 +10,44 @@ on the three.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.control import features
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
-    is_controller,
+    ClusterController,
 )
+from touchstone.reference_impl.broker.control.features import Features
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 METADATA = "metadata.version"
 ALL_FAILED = "The update failed for all features since the following feature had an error: "
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request,
+    features: Features,
+    controller: ClusterController,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any]:
     body = request.body
-    if not is_controller(broker):
+    if not controller.here:
         return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE, [])
     updates = {row["feature"]: row for row in body["feature_updates"]}
-    if not broker.persona.kraft:
+    if not persona.kraft:
         return _answer(ErrorCode.NONE, None, [_zookeeper(row) for row in updates.values()])
-    together = broker.persona.quirk("features.fail-together")
+    together = persona.quirk("features.fail-together")
     results, levels = [], {}
     for name, row in updates.items():
         kind = row["upgrade_type"]  # version 0 has none: it can only ask for an upgrade
         try:
-            _check(broker, name, row["max_version_level"], kind)
+            _check(features, cluster, persona, name, row["max_version_level"], kind)
         except ApiError as refused:
             if together:
                 return _answer(refused.code, f"{ALL_FAILED}{refused.message}", [])
@@ -50,7 +56,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             levels[name] = row["max_version_level"]
             results.append(_result(name, ErrorCode.NONE, "NONE" if together else None))
     if not body["validate_only"]:
-        features.finalize(broker, levels)
+        features.finalize(levels)
     return _answer(ErrorCode.NONE, None if together else "", results)
 
 
@@ -62,17 +68,19 @@ def _result(name: str, code: int, message: str | None) -> dict[str, Any]:
     return {"feature": name, "error_code": code, "error_message": message}
 
 
-def _check(broker: Broker, name: str, level: int, kind: int) -> None:
+def _check(
+    features: Features, cluster: Cluster, persona: Persona, name: str, level: int, kind: int
+) -> None:
     """In the controller's order; every refusal is an invalid update."""
     start = f"Invalid update version {level} for feature {name}. "
-    current = features.finalized(broker).get(name, 0)
+    current = features.finalized().get(name, 0)
     words = None
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         words = "The controller does not support the given upgrade type."
     elif level < 0:
         words = "A feature version cannot be less than 0."
     else:
-        words = _unsupported(broker, name, level)
+        words = _unsupported(cluster, persona, name, level)
     if words is None and level < current and kind == UPGRADE:
         words = (
             "Can't downgrade the version of this feature without setting the upgrade type to "
@@ -82,7 +90,7 @@ def _check(broker: Broker, name: str, level: int, kind: int) -> None:
         words = "Can't downgrade to a newer version."
     if words is not None:
         raise ApiError(ErrorCode.INVALID_UPDATE_VERSION, start + words)
-    keeps = broker.persona.quirk("features.metadata-version-stays-up")
+    keeps = persona.quirk("features.metadata-version-stays-up")
     if name == METADATA and level < current and keeps:
         raise ApiError(
             ErrorCode.INVALID_UPDATE_VERSION,
@@ -91,9 +99,9 @@ def _check(broker: Broker, name: str, level: int, kind: int) -> None:
         )
 
 
-def _unsupported(broker: Broker, name: str, level: int) -> str | None:
-    local = f"Local controller {broker.cluster.controller_id} "
-    known = next((each for each in broker.persona.features if each.name == name), None)
+def _unsupported(cluster: Cluster, persona: Persona, name: str, level: int) -> str | None:
+    local = f"Local controller {cluster.controller_id} "
+    known = next((each for each in persona.features if each.name == name), None)
     if known is None:
         return f"{local}does not support this feature."
     if not known.min_supported <= level <= known.max_supported:

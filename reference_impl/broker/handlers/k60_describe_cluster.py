@@ -8,32 +8,37 @@ Sources: KIP-700 (v0), KIP-919 (v1), KIP-1073 (v2); observed on 2.8.2, 3.9.2 and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.broker.authorized_operations import CLUSTER_OPERATIONS
-from touchstone.reference_impl.broker.control.cluster_controller import named_controller
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 BROKERS, CONTROLLERS = 1, 2
 NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    body, metadata = request.body, broker.metadata
+def handle(
+    request: Request,
+    controller: ClusterController,
+    metadata: MetadataView,
+    cluster: Cluster,
+    now: int,
+) -> dict[str, Any]:
+    body = request.body
     if request.header.version >= 1:
         wanted = body["endpoint_type"]
         here = CONTROLLERS if request.connection.controller else BROKERS
         if wanted not in NAMES:
             return _refusal(
-                broker, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {wanted}"
+                cluster, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {wanted}"
             )
         if wanted != here:
             return _refusal(
-                broker,
+                cluster,
                 ErrorCode.MISMATCHED_ENDPOINT_TYPE,
                 f"The request was sent to an endpoint of type {NAMES[here]}, "
                 f"but we wanted an endpoint of type {NAMES[wanted]}",
@@ -41,8 +46,8 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "error_code": ErrorCode.NONE,
         "error_message": None,
-        "cluster_id": broker.cluster.cluster_id,
-        "controller_id": named_controller(broker),
+        "cluster_id": cluster.cluster_id,
+        "controller_id": controller.named,
         "brokers": [
             {"broker_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
             for node in metadata.alive
@@ -53,11 +58,11 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     return answer
 
 
-def _refusal(broker: Broker, code: int, message: str) -> dict[str, Any]:
+def _refusal(cluster: Cluster, code: int, message: str) -> dict[str, Any]:
     return {
         "error_code": code,
         "error_message": message,
-        "cluster_id": broker.cluster.cluster_id,
+        "cluster_id": cluster.cluster_id,
         "controller_id": -1,
         "brokers": [],
     }

@@ -10,22 +10,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replication.replicas import Replicas
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.log.producer_state import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NOT_HOSTED = "This server does not host this topic-partition."
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, replicas: Replicas, metadata: MetadataView, persona: Persona, now: int
+) -> dict[str, Any]:
     return {
         "topics": [
             {
                 "name": topic["name"],
                 "partitions": [
-                    _partition(broker, topic["name"], i) for i in topic["partition_indexes"]
+                    _partition(replicas, metadata, persona, topic["name"], i)
+                    for i in topic["partition_indexes"]
                 ],
             }
             for topic in request.body["topics"]
@@ -45,15 +50,17 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _partition(broker: Broker, topic: str, index: int) -> dict[str, Any]:
-    refused = topic_names.refusal(topic, "invalid" if broker.persona.kraft else "illegal")
-    looked_at = not broker.persona.quirk("transactions.producers-of-any-name")
+def _partition(
+    replicas: Replicas, metadata: MetadataView, persona: Persona, topic: str, index: int
+) -> dict[str, Any]:
+    refused = topic_names.refusal(topic, "invalid" if persona.kraft else "illegal")
+    looked_at = not persona.quirk("transactions.producers-of-any-name")
     if refused is not None and looked_at:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, refused)
-    if topic not in broker.metadata.topics:
+    if topic not in metadata.topics:
         words = NOT_HOSTED if looked_at else None
         return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, words)
-    replica, code = broker.replicas.locate(topic, index, any_replica=True)
+    replica, code = replicas.locate(topic, index, any_replica=True)
     if replica is None:
         return _error(index, code, None)
     known = replica.log.producers.producers.values()

@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, transactions: Transactions, now: int) -> dict[str, Any]:
     return {
         "transaction_states": [
-            _state(broker, name, now) for name in request.body["transactional_ids"]
+            _state(transactions, name, now) for name in request.body["transactional_ids"]
         ]
     }
 
@@ -30,10 +29,10 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"transaction_states": rows}
 
 
-def _state(broker: Broker, name: str, now: int) -> dict[str, Any]:
+def _state(transactions: Transactions, name: str, now: int) -> dict[str, Any]:
     if not name:
         return _error(name, ErrorCode.INVALID_REQUEST)
-    _, held, code = coordinator_of(broker).find(name)
+    _, held, code = transactions.coordinator.find(name)
     if code or held is None:
         return _error(name, code or ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
     one = held.transaction

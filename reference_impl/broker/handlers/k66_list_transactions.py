@@ -14,20 +14,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.transactions import coordinator_of
+from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.txn.states import NAMES
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, transactions: Transactions, now: int) -> dict[str, Any]:
     try:
         wanted = _filter(request.body, now)
     except re.error:
         return {"error_code": ErrorCode.INVALID_REGULAR_EXPRESSION}
-    coordinator = coordinator_of(broker)
+    coordinator = transactions.coordinator
     if any(led.loading for led in coordinator.led.values()):
         return {"error_code": ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
     unknown = [name for name in request.body["state_filters"] if name not in NAMES]

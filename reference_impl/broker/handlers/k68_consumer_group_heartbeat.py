@@ -11,27 +11,24 @@ from dataclasses import replace
 from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.consumer_groups import (
-    ASSIGNORS,
-    heartbeat,
-    heartbeat_interval,
-    new_id,
-)
+from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS, ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.group_answers import (
     heartbeat_answer,
     heartbeat_refusal,
 )
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 FIRST_CLIENT_IDS = 1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not broker.persona.quirk("groups.consumer-protocol-is-on"):
+def handle(
+    request: Request, groups: Groups, consumers: ConsumerGroups, persona: Persona, now: int
+) -> dict[str, Any] | Wait:
+    if not persona.quirk("groups.consumer-protocol-is-on"):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     given = request.header.version < FIRST_CLIENT_IDS
     beat = _beat(request)
@@ -39,16 +36,16 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     def form(code: int, told: HeartbeatResult | str | None) -> dict[str, Any]:
         if code or not isinstance(told, HeartbeatResult):
             return fail(request, code)
-        interval = heartbeat_interval(broker, beat.group_id)
+        interval = consumers.heartbeat_interval(beat.group_id)
         return heartbeat_answer(told.member_id, told.epoch, interval, told.assignment)
 
     try:
         check(beat, ASSIGNORS, ids_are_given=given)
-        if not broker.room(Groups).coordinates(beat.group_id):
+        if not groups.coordinates(beat.group_id):
             return fail(request, ErrorCode.NOT_COORDINATOR)
         if not beat.member_id:
-            beat = replace(beat, member_id=new_id(broker))
-        return waiting(heartbeat(broker, beat, form, now), dict)
+            beat = replace(beat, member_id=consumers.new_id())
+        return waiting(consumers.heartbeat(beat, form, now), dict)
     except ApiError as refused:
         return heartbeat_refusal(refused.code, refused.message)
 

@@ -16,12 +16,13 @@ from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_OPERATIONS,
     NOT_ASKED,
 )
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS
 from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import is_shared
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.consumer_group import (
     ConsumerGroup,
     ConsumerMember,
@@ -35,52 +36,61 @@ _PARTITIONS = 50
 _SPEAKS_CLASSIC, _SPEAKS_CONSUMER = 0, 1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    if not broker.persona.quirk("groups.consumer-protocol-is-on"):
+def handle(
+    request: Request,
+    groups: Groups,
+    shares: ShareGroups,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> dict[str, Any]:
+    if not persona.quirk("groups.consumer-protocol-is-on"):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["group_ids"]
     first = {partition_for(name, _PARTITIONS): at for at, name in reversed([*enumerate(asked)])}
     asked = sorted(asked, key=lambda name: (name != "", first[partition_for(name, _PARTITIONS)]))
-    rights = _rights(request, broker)
-    return {"groups": [_described(broker, group_id, rights) for group_id in asked]}
+    rights = _rights(request, persona)
+    return {"groups": [_described(groups, shares, cluster, group_id, rights) for group_id in asked]}
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
     return {"groups": [described(group_id, code) for group_id in request.body["group_ids"]]}
 
 
-def _described(broker: Broker, group_id: str, rights: int) -> dict[str, Any]:
-    code = broker.room(Groups).refusal(group_id, member=True)
+def _described(
+    groups: Groups, shares: ShareGroups, cluster: Cluster, group_id: str, rights: int
+) -> dict[str, Any]:
+    code = groups.refusal(group_id, member=True)
     if code:
         return described(group_id, code)
-    group = broker.room(Groups).coordinator.groups.get(group_id)
+    group = groups.coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None:
-        return described(group_id, code) | _shown(broker, group.consumer_group, rights)
-    missing = group is None and not is_shared(broker, group_id)
+        return described(group_id, code) | _shown(cluster, group.consumer_group, rights)
+    missing = group is None and not shares.is_shared(group_id)
     why = "not found" if missing else "is not a consumer group"
     return described(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
 
 
-def _rights(request: Request, broker: Broker) -> int:
-    configs = GROUP_CONFIG_OPERATIONS if broker.persona.quirk("groups.have-configs") else 0
+def _rights(request: Request, persona: Persona) -> int:
+    configs = GROUP_CONFIG_OPERATIONS if persona.quirk("groups.have-configs") else 0
     asked = request.body["include_authorized_operations"]
     return GROUP_OPERATIONS | configs if asked else NOT_ASKED
 
 
-def _shown(broker: Broker, group: ConsumerGroup, rights: int) -> dict[str, Any]:
+def _shown(cluster: Cluster, group: ConsumerGroup, rights: int) -> dict[str, Any]:
     return {
         "group_state": str(group.state),
         "group_epoch": group.epoch,
         "assignment_epoch": group.assignment_epoch,
         "assignor_name": group.assignor(ASSIGNORS[0], timeline_order(ASSIGNORS).index),
         "members": [
-            _member(broker, group, group.members[each]) for each in timeline_order(group.members)
+            _member(cluster, group, group.members[each]) for each in timeline_order(group.members)
         ],
         "authorized_operations": rights,
     }
 
 
-def _member(broker: Broker, group: ConsumerGroup, member: ConsumerMember) -> dict[str, Any]:
+def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> dict[str, Any]:
     return {
         "member_id": member.id,
         "instance_id": member.instance_id,
@@ -90,15 +100,15 @@ def _member(broker: Broker, group: ConsumerGroup, member: ConsumerMember) -> dic
         "client_host": member.client_host,
         "subscribed_topic_names": list(member.names),
         "subscribed_topic_regex": member.regex,
-        "assignment": _assignment(broker, member.assigned, member.revoking),
-        "target_assignment": _assignment(broker, group.target.get(member.id, frozenset())),
+        "assignment": _assignment(cluster, member.assigned, member.revoking),
+        "target_assignment": _assignment(cluster, group.target.get(member.id, frozenset())),
         "member_type": _SPEAKS_CONSUMER if member.classic is None else _SPEAKS_CLASSIC,
     }
 
 
-def _assignment(broker: Broker, *held: Iterable[TopicIdPartition]) -> dict[str, Any]:
+def _assignment(cluster: Cluster, *held: Iterable[TopicIdPartition]) -> dict[str, Any]:
     """What it has, then what it has to give up."""
-    known = broker.cluster.by_id
+    known = cluster.by_id
     merged: dict[bytes, dict[str, Any]] = {}
     for row in (row for places in held for row in topic_rows(places)):
         standing = merged.setdefault(row["topic_id"], row | {"partitions": []})

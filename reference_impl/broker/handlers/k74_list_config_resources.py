@@ -5,25 +5,22 @@ Observed on 3.9.2 and 4.3.1: no types asks for all, a type nobody has is refused
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 TYPES = (METRICS, LOGGER, BROKER, TOPIC, GROUP)
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, cluster: Cluster, now: int) -> dict[str, Any]:
     wanted = set(request.body["resource_types"]) or set(TYPES)
     if request.header.version == 0:
         wanted = {METRICS}
     if not wanted <= set(TYPES):
         return {"error_code": ErrorCode.UNSUPPORTED_VERSION, "config_resources": []}
-    cluster = broker.cluster
     brokers = [str(node.id) for node in cluster.alive]
     names = {
         METRICS: list(cluster.metrics_configs),

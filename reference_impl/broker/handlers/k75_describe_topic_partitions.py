@@ -9,27 +9,28 @@ Sources: DescribeTopicPartitionsRequestHandler@3.9.2, 4.3.1; observed on both.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.broker.authorized_operations import TOPIC_OPERATIONS
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control import topic_names
+from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
 
-
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, metadata: MetadataView, node: ConfiguredNode, now: int
+) -> dict[str, Any]:
     body = request.body
     names = {row["name"] for row in body["topics"]}
     if "" in names:
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     everything, cursor = not body["topics"], body["cursor"]
     if everything:
-        names = set(broker.metadata.topics)
+        names = set(metadata.topics)
     first = 0
     if cursor is not None:
         start, first = cursor["topic_name"], cursor["partition_index"]
@@ -39,16 +40,16 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         names = {name for name in names if name >= start}
         if start not in names:
             first = 0
-    ceiling = broker.number("max.request.partition.size.limit", 2000)
+    ceiling = node.number("max.request.partition.size.limit", 2000)
     room = max(1, min(body["response_partition_limit"], ceiling))
-    return _page(broker, sorted(names), first, room)
+    return _page(metadata, sorted(names), first, room)
 
 
-def _page(broker: Broker, names: list[str], first: int, room: int) -> dict[str, Any]:
+def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> dict[str, Any]:
     """Rows until the room is used up; `first` counts in the first topic only."""
     rows: list[dict[str, Any]] = []
     for name in names:
-        topic = broker.metadata.topics.get(name)
+        topic = metadata.topics.get(name)
         if topic is None:
             wrong = topic_names.fault(name)
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -59,7 +60,7 @@ def _page(broker: Broker, names: list[str], first: int, room: int) -> dict[str, 
         if room == 0:
             return _with_cursor(rows, name, first)
         shown = topic.partitions[first : first + room]
-        row = _row(ErrorCode.NONE, name, partitions=[_partition(broker, p) for p in shown])
+        row = _row(ErrorCode.NONE, name, partitions=[_partition(metadata, p) for p in shown])
         rows.append(row | {"topic_id": topic.id, "is_internal": topic.internal})
         room -= len(shown)
         if first + len(shown) < len(topic.partitions):
@@ -81,8 +82,8 @@ def _row(code: int, name: str, *, partitions: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def _partition(broker: Broker, partition: LeaderState) -> dict[str, Any]:
-    offline = broker.metadata.offline(partition)
+def _partition(metadata: MetadataView, partition: LeaderState) -> dict[str, Any]:
+    offline = metadata.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
     return {
         "error_code": ErrorCode.NONE,

@@ -8,41 +8,38 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_answers import (
     heartbeat_answer,
     heartbeat_refusal,
 )
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import (
-    heartbeat,
-    heartbeat_interval,
-    share_groups_enabled,
-)
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not share_groups_enabled(broker):
+def handle(
+    request: Request, groups: Groups, shares: ShareGroups, now: int
+) -> dict[str, Any] | Wait:
+    if not shares.enabled():
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     beat = _beat(request)
     try:
         check(beat)
     except ApiError as refused:
         return _refused(refused)
-    code = broker.room(Groups).refusal(beat.group_id, member=False)
+    code = groups.refusal(beat.group_id, member=False)
     if code:
         return fail(request, code)
     ticket = Ticket()
 
     def then(told: HeartbeatResult | ApiError, at: int) -> None:
         refused = isinstance(told, ApiError)
-        ticket.give(_refused(told) if refused else _answer(broker, beat, told))
+        ticket.give(_refused(told) if refused else _answer(shares, beat, told))
 
-    heartbeat(broker, beat, now, then)
+    shares.heartbeat(beat, now, then)
     return waiting(ticket, lambda answer: answer)
 
 
@@ -54,8 +51,8 @@ def _refused(refused: ApiError) -> dict[str, Any]:
     return heartbeat_refusal(refused.code, refused.message or None)
 
 
-def _answer(broker: Broker, beat: Beat, told: HeartbeatResult) -> dict[str, Any]:
-    interval = heartbeat_interval(broker, beat.group_id)
+def _answer(shares: ShareGroups, beat: Beat, told: HeartbeatResult) -> dict[str, Any]:
+    interval = shares.heartbeat_interval(beat.group_id)
     return heartbeat_answer(beat.member_id, told.epoch, interval, told.assignment)
 
 

@@ -14,8 +14,7 @@ from typing import Any
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import group_settings
-from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
-from touchstone.reference_impl.broker.data import share_partitions, share_sessions
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.data.share_acknowledging import (
     FIRST_RENEWING,
     Acknowledgements,
@@ -25,6 +24,8 @@ from touchstone.reference_impl.broker.data.share_acknowledging import (
     told_leader,
 )
 from touchstone.reference_impl.broker.data.share_fetching import ShareRead, failed
+from touchstone.reference_impl.broker.data.share_partitions import SharePartitions
+from touchstone.reference_impl.broker.data.share_sessions import ShareSessions
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, AcquisitionRequest
 from touchstone.reference_impl.share.sessions import FINAL, FIRST, Session, TopicIdPartition
@@ -35,7 +36,7 @@ _WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxR
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not share_groups_enabled(broker):
+    if not broker.room(ShareGroups).enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     renews = request.header.version >= FIRST_RENEWING and bool(body["is_renew_ack"])
@@ -63,7 +64,7 @@ def _session(request: Request, broker: Broker) -> Session | None:
         for topic in body["forgotten_topics_data"]
         for index in topic["partitions"]
     ]
-    session = share_sessions.sessions_of(broker).fetch(
+    session = broker.room(ShareSessions).sessions.fetch(
         (body["group_id"], body["member_id"]),
         body["share_session_epoch"],
         [place for place, _ in rows],
@@ -72,7 +73,7 @@ def _session(request: Request, broker: Broker) -> Session | None:
         connection=request.connection,
     )
     if body["share_session_epoch"] == FIRST:
-        share_sessions.end_with_connection(broker, request.connection)
+        broker.room(ShareSessions).end_with_connection(request.connection)
     return session
 
 
@@ -166,11 +167,13 @@ class _ShareFetch:
             row["current_leader"] = told_leader(self.broker, place, row["error_code"], endpoints)
         if epoch == FINAL:
             key = body["group_id"], body["member_id"]
-            share_sessions.end(self.broker, key, now)
+            self.broker.room(ShareSessions).end(key, now)
         return {
             "error_code": E.NONE,
             "error_message": None,
-            "acquisition_lock_timeout_ms": share_partitions.lock_ms(self.broker, body["group_id"]),
+            "acquisition_lock_timeout_ms": self.broker.room(SharePartitions).lock_ms(
+                body["group_id"]
+            ),
             "responses": grouped(rows.items()),
             "node_endpoints": list(endpoints.values()),
         }

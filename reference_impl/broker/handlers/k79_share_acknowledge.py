@@ -13,15 +13,15 @@ from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
-from touchstone.reference_impl.broker.data import share_partitions, share_sessions
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.data.share_acknowledging import (
     Acknowledgements,
     grouped,
     has_ids,
     told_leader,
 )
-from touchstone.reference_impl.broker.data.share_partitions import Fault
+from touchstone.reference_impl.broker.data.share_partitions import Fault, SharePartitions
+from touchstone.reference_impl.broker.data.share_sessions import ShareSessions
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.sessions import FINAL, TopicIdPartition
@@ -29,14 +29,14 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not share_groups_enabled(broker):
+    if not broker.room(ShareGroups).enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     if not has_ids(body):
         return fail(request, E.INVALID_REQUEST)
     key, epoch = (body["group_id"], body["member_id"]), body["share_session_epoch"]
     try:
-        share_sessions.sessions_of(broker).acknowledge(key, epoch)
+        broker.room(ShareSessions).sessions.acknowledge(key, epoch)
     except ApiError as refused:
         return fail(request, refused.code)
     ticket = Ticket()
@@ -44,7 +44,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
 
     def done(at: int) -> None:
         if epoch == FINAL:
-            share_sessions.end(broker, key, at)
+            broker.room(ShareSessions).end(key, at)
         ticket.give(_answer(request, broker, acknowledging.faults))
 
     acknowledging.start(now, done)
@@ -74,7 +74,9 @@ def _answer(
     return {
         "error_code": E.NONE,
         "error_message": None,
-        "acquisition_lock_timeout_ms": share_partitions.lock_ms(broker, request.body["group_id"]),
+        "acquisition_lock_timeout_ms": broker.room(SharePartitions).lock_ms(
+            request.body["group_id"]
+        ),
         "responses": grouped(rows),
         "node_endpoints": list(endpoints.values()),
     }

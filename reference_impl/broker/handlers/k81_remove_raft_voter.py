@@ -5,14 +5,12 @@ Sources: KIP-853; KafkaRaftClient.handleRemoveVoterRequest@3.9.2, 4.3.1; observe
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touchstone.reference_impl.broker.control import raft_voters
-
-if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.cluster.topology import Cluster
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    return raft_voters.refused(broker, request.body, raft_voters.REMOVE)
+def handle(request: Request, cluster: Cluster, now: int) -> dict[str, Any]:
+    return raft_voters.refused(cluster, request.body, raft_voters.REMOVE)

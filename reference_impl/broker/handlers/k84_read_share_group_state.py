@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
+from touchstone.reference_impl.broker.coordinators.share_state_requests import (
+    ShareStateRequests,
+    fail,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -20,13 +22,13 @@ from touchstone.reference_impl.share.log_records import rows_of
 __all__ = ["fail", "handle"]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
     def ask(
         coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
     ) -> ShareResult:
         return coordinator.read(key, row["leader_epoch"], now)
 
-    return serve(request, broker, now, ask, _shown)
+    return states.serve(request, now, ask, _shown)
 
 
 def _shown(told: ShareResult) -> dict[str, Any]:

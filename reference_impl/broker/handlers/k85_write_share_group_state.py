@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
+from touchstone.reference_impl.broker.coordinators.share_state_requests import (
+    ShareStateRequests,
+    fail,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -23,7 +25,7 @@ __all__ = ["fail", "handle"]
 FIRST_COUNTING = 1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
     counts = request.header.version >= FIRST_COUNTING
 
     def ask(
@@ -39,4 +41,4 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             now=now,
         )
 
-    return serve(request, broker, now, ask)
+    return states.serve(request, now, ask)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
+from touchstone.reference_impl.broker.coordinators.share_state_requests import (
+    ShareStateRequests,
+    fail,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -19,10 +21,10 @@ from touchstone.reference_impl.share.coordinator import (
 __all__ = ["fail", "handle"]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
     def ask(
         coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
     ) -> ShareResult:
         return coordinator.delete(key)
 
-    return serve(request, broker, now, ask)
+    return states.serve(request, now, ask)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators.share_state_requests import fail, serve
+from touchstone.reference_impl.broker.coordinators.share_state_requests import (
+    ShareStateRequests,
+    fail,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -23,13 +25,13 @@ __all__ = ["fail", "handle"]
 _NOWHERE = {"state_epoch": 0, "leader_epoch": 0, "start_offset": -1, "delivery_complete_count": -1}
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
     def ask(
         coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
     ) -> ShareResult:
         return coordinator.summary(key)
 
-    return serve(request, broker, now, ask, _shown)
+    return states.serve(request, now, ask, _shown)
 
 
 def _shown(told: ShareResult) -> dict[str, Any]:

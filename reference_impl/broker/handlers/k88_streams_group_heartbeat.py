@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, now: int) -> dict[str, Any]:
     return fail(request, ErrorCode.UNSUPPORTED_VERSION)
 
 

@@ -9,24 +9,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import share_offsets
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import (
-    groups_of,
-    share_groups_enabled,
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
+from touchstone.reference_impl.broker.coordinators.share_offsets import (
+    Answer,
+    Answers,
+    ShareOffsets,
 )
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.group import TopicIdPartition
+from touchstone.reference_impl.share.state_batches import NO_OFFSET
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _UNKNOWN = -1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not share_groups_enabled(broker):
+def handle(
+    request: Request,
+    groups: Groups,
+    shares: ShareGroups,
+    offsets: ShareOffsets,
+    cluster: Cluster,
+    now: int,
+) -> dict[str, Any] | Wait:
+    if not shares.enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     asked = request.body["groups"]
     ticket, rows = Ticket(), {}
@@ -39,7 +48,15 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
             ticket.give({"groups": [rows[each] for each in sorted(rows)]})
 
     for number, group in enumerate(asked):
-        _describe(broker, group, now, lambda row, number=number: told(number, row))
+        _describe(
+            groups,
+            shares,
+            offsets,
+            cluster,
+            group,
+            now,
+            lambda row, number=number: told(number, row),
+        )
     return waiting(ticket, lambda answer: answer)
 
 
@@ -47,42 +64,51 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"groups": [_row(group["group_id"], code) for group in request.body["groups"]]}
 
 
-def _describe(broker: Broker, asked: dict[str, Any], now: int, then: Any) -> None:
+def _describe(
+    groups: Groups,
+    shares: ShareGroups,
+    offsets: ShareOffsets,
+    cluster: Cluster,
+    asked: dict[str, Any],
+    now: int,
+    then: Any,
+) -> None:
     group_id, topics = asked["group_id"], asked["topics"]
     missing: list[dict[str, Any]] = []
     if topics is None:
-        code = broker.room(Groups).refusal(group_id, member=False)
+        code = groups.refusal(group_id, member=False)
         if code:
             then(_row(group_id, code))
             return
-        group = groups_of(broker).get(group_id)
+        group = shares.groups.get(group_id)
         known = group.initialised.items() if group else ()
         places = [
             (topic_id, index)
             for topic_id, row in known
             for index in sorted(row.partitions)
-            if topic_id in broker.cluster.by_id
+            if topic_id in cluster.by_id
         ]
     else:
         places = []
         for topic in topics:
-            found = broker.cluster.topics.get(topic["topic_name"])
+            found = cluster.topics.get(topic["topic_name"])
             if found is None:
                 missing.append(_missing(topic))
             else:
                 places += [(found.id, index) for index in topic["partitions"]]
-    _summarise(broker, group_id, places, missing, now, then)
+    _summarise(offsets, cluster, group_id, places, missing, now, then)
 
 
 def _summarise(
-    broker: Broker,
+    offsets: ShareOffsets,
+    cluster: Cluster,
     group_id: str,
     places: list[TopicIdPartition],
     missing: list[dict[str, Any]],
     now: int,
     then: Any,
 ) -> None:
-    def summed(answers: share_offsets.Answers, at: int) -> None:
+    def summed(answers: Answers, at: int) -> None:
         wanted = {
             place: answer.kept
             for place, answer in answers.items()
@@ -96,7 +122,7 @@ def _summarise(
                 rows.setdefault(place[0], []).append(row)
             topics = [
                 {
-                    "topic_name": broker.cluster.by_id[topic_id].name,
+                    "topic_name": cluster.by_id[topic_id].name,
                     "topic_id": topic_id,
                     "partitions": parts,
                 }
@@ -104,22 +130,22 @@ def _summarise(
             ]
             then(_row(group_id, E.NONE, topics + missing))
 
-        share_offsets.lags(broker, wanted, at, measured)
+        offsets.lags(wanted, at, measured)
 
-    share_offsets.summaries(broker, group_id, places, now, summed)
+    offsets.summaries(group_id, places, now, summed)
 
 
 def _counts(kept: Any) -> bool:
-    return share_offsets.NO_OFFSET not in (kept.start, kept.done)
+    return NO_OFFSET not in (kept.start, kept.done)
 
 
 def _partition(
-    place: TopicIdPartition, answer: share_offsets.Answer, lag: tuple[int, int] | None
+    place: TopicIdPartition, answer: Answer, lag: tuple[int, int] | None
 ) -> dict[str, Any]:
     kept = None if answer.code else answer.kept
     row = {
         "partition_index": place[1],
-        "start_offset": kept.start if kept else share_offsets.NO_OFFSET,
+        "start_offset": kept.start if kept else NO_OFFSET,
         "leader_epoch": kept.leader_epoch if kept else 0,
         "lag": _UNKNOWN,
         "error_code": E.NONE,
@@ -138,8 +164,7 @@ def _missing(topic: dict[str, Any]) -> dict[str, Any]:
         "topic_name": topic["topic_name"],
         "topic_id": NO_TOPIC_ID,
         "partitions": [
-            {"partition_index": index, "start_offset": share_offsets.NO_OFFSET}
-            for index in topic["partitions"]
+            {"partition_index": index, "start_offset": NO_OFFSET} for index in topic["partitions"]
         ],
     }
 

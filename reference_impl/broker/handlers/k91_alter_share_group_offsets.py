@@ -8,28 +8,35 @@ from __future__ import annotations
 from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.coordinators import share_offsets
 from touchstone.reference_impl.broker.coordinators.groups import Groups
-from touchstone.reference_impl.broker.coordinators.share_groups import share_groups_enabled
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
+from touchstone.reference_impl.broker.coordinators.share_offsets import WORDS, Answers, ShareOffsets
 from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not share_groups_enabled(broker):
+def handle(
+    request: Request,
+    groups: Groups,
+    shares: ShareGroups,
+    offsets: ShareOffsets,
+    cluster: Cluster,
+    now: int,
+) -> dict[str, Any] | Wait:
+    if not shares.enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
-    group_id, known = body["group_id"], broker.cluster.topics
+    group_id, known = body["group_id"], cluster.topics
     if not group_id:
         return fail(request, E.INVALID_GROUP_ID)
-    code = broker.room(Groups).refusal(group_id, member=False)
+    code = groups.refusal(group_id, member=False)
     if code:
         return fail(request, code)
-    offsets = {
+    wanted = {
         (known[topic["topic_name"]].id, row["partition_index"]): row["start_offset"]
         for topic in body["topics"]
         if topic["topic_name"] in known
@@ -38,22 +45,22 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
     }
     ticket = Ticket()
 
-    def done(answers: share_offsets.Answers, at: int) -> None:
-        ticket.give(_answer(request, broker, answers))
+    def done(answers: Answers, at: int) -> None:
+        ticket.give(_answer(request, cluster, answers))
 
     try:
-        share_offsets.alter(broker, group_id, offsets, now, done)
+        offsets.alter(group_id, wanted, now, done)
     except ApiError as refused:
         return fail(request, refused.code) | {"error_message": refused.message}
     return waiting(ticket, lambda answer: answer)
 
 
 def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": share_offsets.WORDS.get(code), "responses": []}
+    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
 
 
-def _answer(request: Request, broker: Broker, answers: share_offsets.Answers) -> dict[str, Any]:
-    known = broker.cluster.topics
+def _answer(request: Request, cluster: Cluster, answers: Answers) -> dict[str, Any]:
+    known = cluster.topics
     topics = sorted(request.body["topics"], key=lambda topic: topic["topic_name"] in known)
     rows = []
     for topic in topics:
@@ -65,7 +72,7 @@ def _answer(request: Request, broker: Broker, answers: share_offsets.Answers) ->
     return {"error_code": E.NONE, "error_message": None, "responses": rows}
 
 
-def _row(answers: share_offsets.Answers, topic_id: bytes, index: int) -> dict[str, Any]:
+def _row(answers: Answers, topic_id: bytes, index: int) -> dict[str, Any]:
     answer = answers.get((topic_id, index))
     code, message = E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED
     if answer is not None:

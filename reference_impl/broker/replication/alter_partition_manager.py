@@ -16,7 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.control import alter_partition
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.alter_partition import AlterPartition
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
             _conclude(broker, replica, isr, answer, now)
 
     if broker.persona.kraft:
-        answered(alter_partition.answer(broker, body, version), now)
+        answered(broker.room(AlterPartition).answer(body, version), now)
     elif (to := broker.metadata.controller_id) < 0:
         _again(broker, replica, isr, now)
     else:
@@ -126,6 +127,6 @@ def _write(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
     if partition is None or (partition.leader_epoch, partition.partition_epoch) != seen:
         replica.withdraw()
         return
-    controller_of(broker).isr_written(partition, isr)
+    broker.room(ClusterController).active.isr_written(partition, isr)
     broker.replicas.isr_changes.note(replica.topic, replica.index, now)
     broker.replicas.isr_is(replica, tuple(partition.isr), partition.partition_epoch, now)

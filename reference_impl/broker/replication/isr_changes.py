@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.cluster import znodes
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES
 
@@ -55,4 +55,4 @@ class IsrChanges:
         cluster.announcements.leave(ISR_CHANGES, text)
         self._changed = {}
         self._last_announcement = now
-        controller_of(broker).announced()
+        broker.room(ClusterController).active.announced()

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.replication import alter_partition_manager
 from touchstone.reference_impl.broker.replication.follower import Fetcher, FetchSettings
 from touchstone.reference_impl.broker.replication.isr_changes import IsrChanges
@@ -141,7 +141,7 @@ class Replicas:
             self._unfollow((replica.topic, replica.index))
             self._touch(replica)
         self._broker.cluster.directory_failed(self._broker.id, [_key(each) for each in gone])
-        controller_of(self._broker).directory_lost(self._broker.id)
+        self._broker.room(ClusterController).active.directory_lost(self._broker.id)
 
     def __iter__(self) -> Iterator[Replica]:
         return iter(self._replicas.values())
@@ -208,7 +208,7 @@ class Replicas:
         replica.offline = self.logs.offline(topic, state.index)
         if replica.offline:  # the answer to what told it to take this replica up
             broker.cluster.directory_failed(broker.id, [_key(replica)])
-            controller_of(broker).replicas_lost(broker.id, [_key(replica)])
+            broker.room(ClusterController).active.replicas_lost(broker.id, [_key(replica)])
         return replica
 
     def _alive(self, broker: int) -> bool:

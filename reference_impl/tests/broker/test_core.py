@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import struct
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +13,7 @@ from touchstone.reference_impl.broker.personas import PERSONAS
 from touchstone.reference_impl.tests.broker.one_broker import CLOSED, OneBroker, batch
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
-API_VERSIONS, METADATA = 18, 3
+LIST_OFFSETS, METADATA, API_VERSIONS, INIT_PRODUCER_ID = 2, 3, 18, 22
 
 
 def header(key: int, version: int, client: bytes = b"\xff\xff") -> bytes:
@@ -100,16 +99,13 @@ def test_an_exception_in_a_handler_is_the_requests_own_error(
     monkeypatch, caplog, api, version, body, path
 ):
     broker = OneBroker()
-    real = registry.handler
 
-    def broken(key):
-        def handle(*_):
-            raise ZeroDivisionError("planted")
+    def broken(*_):
+        raise ZeroDivisionError("planted")
 
-        fail = getattr(real(key), "fail", None)
-        return SimpleNamespace(handle=handle, **({"fail": fail} if fail else {}))
-
-    monkeypatch.setattr(registry, "handler", broken)
+    for key in (LIST_OFFSETS, INIT_PRODUCER_ID):
+        broker.brokers[0].handler(key)  # so that it knows what the real one takes
+        monkeypatch.setattr(registry.handler(key), "handle", broken)
     with caplog.at_level(logging.CRITICAL, "touchstone.broker"):
         assert path(broker.ask(api, version, body)) == -1
     monkeypatch.undo()
@@ -119,10 +115,12 @@ def test_an_exception_in_a_handler_is_the_requests_own_error(
 def test_a_wait_that_breaks_is_answered_once(monkeypatch, caplog):
     broker = OneBroker()
 
-    def handle(request, at, now):
+    def handle(request, *services):
+        now = services[-1]
         return Wait(now + 10, ["key"], lambda _: 1 / 0, lambda _: {"error_code": 0})
 
-    monkeypatch.setattr(registry, "handler", lambda key: SimpleNamespace(handle=handle))
+    broker.brokers[0].handler(INIT_PRODUCER_ID)
+    monkeypatch.setattr(registry.handler(INIT_PRODUCER_ID), "handle", handle)
     assert broker.ask("InitProducerId", 4, {"transactional_id": None}) == "waiting"
     core = broker.brokers[0]
     core.purgatory.touch("key")

@@ -3,7 +3,7 @@
 import pytest
 
 from touchstone.reference_impl.broker.control import controller_frames
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.cluster.membership import KEEPER
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import Node, PartitionDeletion
@@ -73,7 +73,7 @@ def test_leaders_come_before_metadata_and_a_topic_goes_before_its_replicas(relea
     wires.topic("a", (1, 2))
     assert told(wires, 2, before) == [LEADERS, METADATA]
     before = len(wires.frames)
-    controller_of(wires.brokers[0]).delete("a")
+    wires.brokers[0].room(ClusterController).active.delete("a")
     wires.run()
     assert told(wires, 2, before) == [METADATA, (STOP, False), (STOP, True)]
     assert (wires.replica(2, "a"), seen(wires, 2, "a")) == (None, UNKNOWN)
@@ -83,7 +83,10 @@ def test_leaders_come_before_metadata_and_a_topic_goes_before_its_replicas(relea
 def test_a_smaller_isr_is_metadata_only_and_a_replica_that_left_is_stopped(release):
     wires = Wires(release)
     wires.topic()
-    controller, partition = controller_of(wires.brokers[0]), wires.cluster.partition("t", 0)
+    controller, partition = (
+        wires.brokers[0].room(ClusterController).active,
+        wires.cluster.partition("t", 0),
+    )
     before = len(wires.frames)
     controller.isr_changed(partition, [0, 1])
     wires.run()
@@ -103,7 +106,7 @@ def test_who_shuts_down_is_stopped_where_it_follows(release):
     wires.topic("led", (2, 1))
     wires.topic("followed", (1, 2))
     before = len(wires.frames)
-    controller_of(wires.brokers[0]).shutdown(2)
+    wires.brokers[0].room(ClusterController).active.shutdown(2)
     wires.run()
     assert told(wires, 2, before) == [LEADERS, METADATA, (STOP, False)]
     assert wires.replica(2, "led").leader == 1
@@ -115,7 +118,7 @@ def test_who_shuts_down_is_stopped_where_it_follows(release):
 def test_who_registers_anew_is_told_everything(release):
     wires = Wires(release)
     wires.topic()
-    controller = controller_of(wires.brokers[0])
+    controller = wires.brokers[0].room(ClusterController).active
     wires.cut.add(2)
     controller.left(2)
     wires.run(500)
@@ -136,7 +139,7 @@ def test_the_next_controller_tells_everybody_and_the_last_is_not_believed(releas
     wires = Wires(release)
     wires.topic()
     wires.cut.add(0)
-    controller_of(wires.brokers[0]).left(0)
+    wires.brokers[0].room(ClusterController).active.left(0)
     wires.run(100)
     assert wires.cluster.controller_epoch == 2
     assert [seen(wires, b, "t") for b in (1, 2)] == [(0, 1, [1, 2])] * 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.reference_impl.broker.control.auto_create import missing_topic
+from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.forwarding import FORWARDED, RETRY_MS
 from touchstone.reference_impl.broker.effects import Reply
 from touchstone.reference_impl.broker.registry import handler
@@ -76,7 +76,10 @@ def test_a_broker_that_is_back_answers_what_waited_for_zookeeper(release):
 @KRAFT
 def test_it_makes_no_topic_that_is_only_asked_for(release):
     broker = cut_off(release)
-    assert missing_topic(broker, "u", allowed=True)[1] == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert (
+        broker.room(AutoTopicCreation).missing_topic("u", allowed=True)[1]
+        == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )
     assert "u" not in broker.cluster.topics
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from touchstone.reference_impl.tests.control.test_controller_channel_manager import (
     METADATA,
@@ -77,7 +77,7 @@ def test_a_leader_that_tells_at_once_is_noticed(release):
 @WRITERS
 def test_what_nobody_reads_stays_and_the_next_controller_may_drop_it(release):
     wires = shrunk(release)
-    controller = controller_of(wires.brokers[0])
+    controller = wires.brokers[0].room(ClusterController).active
     controller.hears(again=False)
     wires.run(10 * SECOND)
     assert standing(wires) == [f"{ISR_CHANGES}/isr_change_0000000000"]
@@ -91,9 +91,9 @@ def test_what_nobody_reads_stays_and_the_next_controller_may_drop_it(release):
 @WRITERS
 def test_a_controller_that_wakes_reads_what_was_left(release):
     wires = shrunk(release)
-    controller_of(wires.brokers[0]).hears(again=False)
+    wires.brokers[0].room(ClusterController).active.hears(again=False)
     wires.run(10 * SECOND)
-    controller_of(wires.brokers[0]).hears(again=True)
+    wires.brokers[0].room(ClusterController).active.hears(again=True)
     wires.run()
     assert (seen(wires, 1, "t"), standing(wires)) == (TWO, [])
 
@@ -102,7 +102,7 @@ def test_a_controller_that_wakes_reads_what_was_left(release):
 def test_a_broker_that_dies_makes_its_partitions_be_read_anew(release):
     """It is out of the ISR already; the controller looks, and all hear of it."""
     wires = shrunk(release)
-    controller_of(wires.brokers[0]).left(2)
+    wires.brokers[0].room(ClusterController).active.left(2)
     wires.run()
     assert seen(wires, 0, "t") == TWO
 
@@ -111,13 +111,13 @@ def test_a_broker_that_dies_makes_its_partitions_be_read_anew(release):
 def test_a_directory_that_failed_is_announced_by_its_broker(release):
     wires = Wires(release)
     wires.topic("t", (1, 2, 0))
-    controller_of(wires.brokers[0]).hears(again=False)
+    wires.brokers[0].room(ClusterController).active.hears(again=False)
     wires.brokers[1].replicas.directory_failed([("t", 0)])
     wires.run()
     ((path, text),) = wires.cluster.announcements.standing.items()
     assert path == f"{LOG_DIR_EVENTS}/log_dir_event_0000000000"
     assert text == '{"version":1,"broker":1,"event":1}'
     assert seen(wires, 0, "t")[1] == 1
-    controller_of(wires.brokers[0]).hears(again=True)
+    wires.brokers[0].room(ClusterController).active.hears(again=True)
     wires.run()
     assert (standing(wires), seen(wires, 0, "t")) == ([], (0, 2, [2, 0]))
