@@ -14,7 +14,8 @@ An API is believed silent when ENOUGH cases have waited for it, each a whole dea
 connection, and no answer of it ever came on any. Waits for it that are under way end then, and
 meanwhile cases about other APIs are taken first: a broker that is half mute costs about a deadline
 for several of its APIs. The harness's own questions of such an API are not asked any more. One
-answer, whoever gets it, ends the belief.
+answer, whoever gets it, ends the belief; the connections of the first that waited in vain stay
+open, so that an answer that comes late is seen.
 
 On targets of ours nothing of this holds: there a wait that is not met ends its case.
 """
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import threading
 import time
 from collections import Counter
@@ -30,6 +32,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.harness.driver.late_answers import LateAnswers
 from touchstone.harness.driver.line import Line
 from touchstone.harness.model import placeholders
 from touchstone.harness.model.scenario import TYPES, Until
@@ -42,6 +45,7 @@ BRIEF_S = 1.0  # what later ones wait, at least
 CLOSING = "the end of a connection"
 API_NAMES = frozenset(api.name for api in API.values())
 LOOK_S = 0.25  # so often does who waits for an answer look whether it is known not to come
+SILENT_S = 0.25  # the same of an API that is believed silent: late answers are seen, too
 TIMES = 2  # and how much longer than it ever took
 
 
@@ -94,8 +98,10 @@ class Waits:
         with self.memory.lasting(_name(api)):
             while how == "timeout" and time.perf_counter() < deadline:
                 if self.memory.silent(_name(api)):
-                    deadline = min(deadline, began + BRIEF_S)
+                    deadline = min(deadline, began + SILENT_S)
                 how, raw = line.read(min(deadline, time.perf_counter() + LOOK_S))
+        if how == "timeout":
+            self.memory.unanswered(_name(api), line.socket, began)
         return how, raw
 
     def round_trip(self, address: Address, seconds: float) -> float:
@@ -118,23 +124,45 @@ class Preparation:
         self._own: Counter[Hashable] = Counter()  # questions of the harness without an answer
         self._lasting: Counter[Hashable] = Counter()  # waits that are under way
         self._trips: dict[Address, float] = {}
+        self._late = LateAnswers()
         self._lock = threading.Lock()
 
     def patience(self, key: Hashable, seconds: float) -> float:
         """How long to wait: briefly for what has often been waited for in vain."""
+        self._look(key)
         with self._lock:
             longest = self._longest.get(key)
             if self._in_vain[key] < (ENOUGH if longest is None else OFTEN):
                 return seconds
-            brief = max(BRIEF_S, TIMES * (longest or 0))
+            never = longest is None and key in API_NAMES
+            brief = SILENT_S if never else max(BRIEF_S, TIMES * (longest or 0))
             if brief < seconds:
                 self._brief.add(key)
             return min(seconds, brief)
 
     def silent(self, key: Hashable) -> bool:
         """Whether cases have waited for this often enough and it never came."""
+        self._look(key)
         with self._lock:
             return key not in self._longest and self._in_vain[key] >= ENOUGH
+
+    def unanswered(self, key: Hashable, connection: socket.socket, began: float) -> None:
+        """A wait for this ended in vain: its answer may still come."""
+        with self._lock:
+            never = key in API_NAMES and key not in self._longest
+        if never:
+            self._late.keep(key, connection, began)
+
+    def _look(self, key: Hashable) -> None:
+        """Believe no longer that this never comes, if it came when nobody waited for it."""
+        seconds = self._late.came(key)
+        if seconds is not None:
+            self.waited(key, True, seconds)
+            self._late.close(key)
+
+    def close(self) -> None:
+        """Nobody waits any more, for anything."""
+        self._late.end()
 
     def mute(self, api: str) -> bool:
         """The same, where nothing is judged by it: questions of the harness's own count, too."""
@@ -211,7 +239,7 @@ class Preparation:
                 cut[key if isinstance(key, str) else key[0]] += 0 if key in never else count
         lines = []
         if never:
-            brief = f"later ones waited {BRIEF_S:g} s, not the deadline"
+            brief = f"later ones waited {SILENT_S:g} s, not the deadline"
             lines.append(f"never answered: {_counted(never, ' cases')}; {brief}")
         if any(cut.values()):
             lines.append(f"waited for only briefly, for it never came before: {_counted(cut)}")

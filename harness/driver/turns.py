@@ -352,6 +352,8 @@ class Turns:
         """Leave the target as it was; what is not so, in words."""
         told = [*self.standing.told(), *(self.preparation.told() if self.preparation else [])]
         told += [*self._not_put_back(), *self._left_behind(interrupted)]
+        for memory in filter(None, (self.preparation, self._again)):
+            memory.close()
         self.target.stop()
         return told
 

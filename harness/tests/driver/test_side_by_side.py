@@ -281,3 +281,25 @@ def test_who_is_alone_with_one_key_leaves_room_for_others():
     assert late.came()
     for guest in (late, other, more):
         guest.goes()
+
+
+def test_what_may_better_be_begun_later_is():
+    begun, postponed = [], {"first"}
+    work = [(key, lambda key=key: begun.append(key)) for key in ("first", "second", "third")]
+
+    def later(key):
+        return key in postponed and len(begun) < 1
+
+    pool = Pool(work, 1, later=later)
+    for key, _ in work:
+        pool.result(key)
+    assert begun == ["second", "first", "third"]
+
+
+def test_where_all_had_better_be_begun_later_the_first_is():
+    begun = []
+    work = [(key, lambda key=key: begun.append(key)) for key in ("first", "second")]
+    pool = Pool(work, 1, later=lambda key: True)
+    for key, _ in work:
+        pool.result(key)
+    assert begun == ["first", "second"]
