@@ -32,6 +32,7 @@ from .group_offsets import CommitFailed, Offset, RebalanceInProgress, Wanted
 from .member import Do, Member
 from .metadata import View
 from .modern_member import ModernMember
+from .reading import Consumed
 
 Callback = Callable[[list[Place]], Any]
 CommitCallback = Callable[[Wanted, ClientError | None], None]
@@ -152,11 +153,11 @@ class GroupConsumer(Consumer):
 
     # --- polling -------------------------------------------------------------------------------
 
-    def poll(self, timeout_ms: int = 0) -> Flow[list[Any]]:
+    def poll(self, timeout_ms: int = 0) -> Flow[list[Consumed]]:
         yield from self._overdue()
         return (yield from super().poll(timeout_ms))
 
-    def _round(self) -> Flow[list[Any]]:
+    def _round(self) -> Flow[list[Consumed]]:
         """See to the membership, then one round of fetches; what it brings may be nothing."""
         self._polled_at = self.view.now
         yield from self._commit_queued()

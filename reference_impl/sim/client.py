@@ -8,6 +8,7 @@ and can sleep, as a process does that is killed or stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from touchstone.reference_impl.client.connection import (
@@ -16,7 +17,15 @@ from touchstone.reference_impl.client.connection import (
     Reply,
     Unsupported,
 )
-from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Outcome, Pause
+from touchstone.reference_impl.client.flow import (
+    Answer,
+    Ask,
+    Failed,
+    FailureKind,
+    Flow,
+    Outcome,
+    Pause,
+)
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.sim.host import Host, Line
 from touchstone.reference_impl.sim.network import Network
@@ -91,7 +100,7 @@ class SimClient:
             return
         self.view.now = self._world.now
         try:
-            wanted = self._flow.send(given)
+            wanted = next(self._flow) if given is None else self._flow.send(given)
         except StopIteration as end:
             self.idle, self._flow = True, None
             self._done(end.value)
@@ -149,7 +158,7 @@ class SimClient:
             self._network.send(
                 self.name,
                 link.host.name,
-                lambda frame=frame: link.host.arrives(link.line, frame),
+                partial(link.host.arrives, link.line, frame),
             )
         self._watch(link)
 
@@ -198,7 +207,7 @@ class SimClient:
                 ask = self._asks[place]
                 self._outcomes[place] = Answer(ask, reply.version, reply.body or {})
 
-    def _lose(self, link: _Link, kind: str, why: str) -> None:
+    def _lose(self, link: _Link, kind: FailureKind, why: str) -> None:
         if self._links.get(link.node) is not link:
             return
         del self._links[link.node]

@@ -12,15 +12,15 @@ high watermarks of its last checkpoint, as a process on a disk would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Required, TypedDict, Unpack
 
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.config_view import spread_defaults
 from touchstone.reference_impl.broker.control.cluster_controller import controller_of
-from touchstone.reference_impl.cluster.topology import Change, Cluster, Node
+from touchstone.reference_impl.cluster.topology import Change, Cluster, Node, RandomSource
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.host import Host
 from touchstone.reference_impl.sim.network import Network
@@ -40,18 +40,31 @@ SETTINGS = {
 }
 
 
+class ClusterOptions(TypedDict, total=False):
+    """What `Assembly.cluster` gives to the registry that it makes."""
+
+    random: Required[RandomSource]
+    topic_ids: bool
+    switches: Iterable[str]
+    reachable: Callable[[int], bool]
+
+
 class _Registry(Cluster):
-    """The registry as brokers hear of it: over a wire."""
+    """The registry whose changes reach brokers over a wire."""
 
     def __init__(
-        self, *given: Any, reach: Callable[[int, Callable[[], None]], None], **options: Any
+        self,
+        nodes: Iterable[Node],
+        *,
+        reach: Callable[[int, Callable[[], None]], None],
+        **options: Unpack[ClusterOptions],
     ) -> None:
         """`reach(broker, call)` has `call` happen when a message to the broker arrives."""
-        super().__init__(*given, **options)
+        super().__init__(nodes, **options)
         self._reach = reach
 
-    def subscribe(self, broker: int, hear: Callable[[Change], None]) -> None:
-        super().subscribe(broker, lambda change: self._reach(broker, lambda: hear(change)))
+    def subscribe(self, broker: int, receive: Callable[[Change], None]) -> None:
+        super().subscribe(broker, lambda change: self._reach(broker, lambda: receive(change)))
 
 
 class Simulation:
@@ -92,7 +105,8 @@ class Simulation:
             if not number:
                 spread_defaults(core)
             host.start(core)
-            controller_of(core).register(number)
+            self._controller = controller_of(core)
+            self._controller.register(number)
             self._beat(number, self._incarnation[number])
         self._watch_sessions()
 
@@ -132,7 +146,7 @@ class Simulation:
 
     def kill(self, broker: int) -> None:
         host = self.hosts[broker]
-        for replica in host.core.replicas:
+        for replica in host.running.replicas:
             at = self._checkpoints[broker].get((replica.topic, replica.index), 0)
             replica.log.high_watermark = max(at, replica.log.log_start_offset)
         self.cluster.unsubscribe(broker)
@@ -178,9 +192,9 @@ class Simulation:
     def _new_core(self, broker: int) -> Broker:
         return self._parts.broker(self.cluster, broker, self._logs[broker])
 
-    def _reach(self, broker: int, hear: Callable[[], None]) -> None:
+    def _reach(self, broker: int, apply: Callable[[], None]) -> None:
         host = self.hosts[broker]
-        self.network.send(CONTROLLER, host.name, lambda: host.hears(hear))
+        self.network.send(CONTROLLER, host.name, lambda: host.receive_change(apply))
 
     # --- sessions and checkpoints --------------------------------------------------------------
 
@@ -204,7 +218,7 @@ class Simulation:
         if self._incarnation[broker] != incarnation:
             return
         self._heard_of[broker] = self.world.now
-        controller, node = controller_of(self.hosts[broker].core), self.cluster.brokers[broker]
+        controller, node = self._controller, self.cluster.brokers[broker]
         if register and node.alive:  # it was faster than its session: the old life is over first
             self.world.tell(CONTROLLER, f"b{broker} is back before its session ended")
             controller.left(broker)
@@ -219,7 +233,7 @@ class Simulation:
             node = self.cluster.brokers[broker]
             if node.alive and self.world.now - last > self._session_ms:
                 self.world.tell(CONTROLLER, f"session of b{broker} ended")
-                self.cluster.controller.left(broker)
+                self._controller.left(broker)
                 self.cluster.publish()
         self.world.after(max(1, self._session_ms // 6), self._watch_sessions)
 
@@ -230,5 +244,5 @@ class Simulation:
         if self.world.now - last < self._checkpoint_ms:
             return
         kept["", -1] = self.world.now
-        for replica in host.core.replicas:
+        for replica in host.running.replicas:
             kept[replica.topic, replica.index] = replica.log.high_watermark

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from touchstone.reference_impl.client.flow import ClientError, Flow, Pause, Place
 from touchstone.reference_impl.client.offsets import READ_COMMITTED
+from touchstone.reference_impl.client.reading import Consumed
 from touchstone.reference_impl.client.transactions import State, TransactionalProducer
 from touchstone.reference_impl.sim.actor import Actor
 from touchstone.reference_impl.sim.client import SimClient
@@ -80,21 +81,22 @@ class Copier(Actor):
 
     def _turn(self) -> Flow[None]:
         try:
-            if self._producer is None:
-                yield from self._take_id()
-            if self._producer.state is State.READY:
+            producer = self._producer
+            if producer is None:
+                producer = yield from self._take_id()
+            if producer.state is State.READY:
                 records = yield from self._consumer.poll()
                 if records:
-                    yield from self._copy(records)
+                    yield from self._copy(producer, records)
             else:
-                yield from self._end()
+                yield from self._end(producer)
         except ClientError as error:
             self.tell(f"{self._name}: {type(error).__name__} {error}")
             if self._producer is not None and self._producer.state is State.OVER:
                 self._producer = None
                 self._consumer.rewind()
 
-    def _take_id(self) -> Flow[None]:
+    def _take_id(self) -> Flow[TransactionalProducer]:
         producer = TransactionalProducer(
             self.client.view,
             self._id,
@@ -108,9 +110,10 @@ class Copier(Actor):
         self.tell(f"has {self._id} in epoch {producer.producer_epoch}")
         self._producer = producer
         self._consumer.rewind()
+        return producer
 
-    def _copy(self, records: list) -> Flow[None]:
-        producer, consumer = self._producer, self._consumer
+    def _copy(self, producer: TransactionalProducer, records: list[Consumed]) -> Flow[None]:
+        consumer = self._consumer
         self._name = f"{self.client.name}-{self._count}"
         self._count += 1
         values = self._history.values[self._name] = []
@@ -131,11 +134,10 @@ class Copier(Actor):
         if self._world.random.random() < 0.5:
             yield from producer.flush()
             yield Pause(self.client.view.now + self._world.random.randint(1, THOUGHT_MS))
-        yield from self._end()
+        yield from self._end(producer)
 
-    def _end(self) -> Flow[None]:
+    def _end(self, producer: TransactionalProducer) -> Flow[None]:
         """Commit, or abort what failed, was to be aborted, or was cut short."""
-        producer = self._producer
         aborting = producer.state in (State.FAILED, State.ABORTING)
         if producer.state is State.OPEN and self._aborts is not False:
             aborting = True
@@ -171,7 +173,7 @@ def judged(
 
     `inputs` are the offsets of all input records, `committed` the offsets of the copying group.
     """
-    seen = {topic: Counter() for topic in topics}
+    seen: dict[str, Counter[bytes]] = {topic: Counter() for topic in topics}
     for read in reads:
         seen[read.topic][read.value] += 1
     for name, values in history.values.items():
@@ -185,7 +187,7 @@ def judged(
         if found and len(found) != whole:
             return f"{name} is torn: {len(found)} of its {whole} copies are there"
     for topic, counts in seen.items():
-        copies = Counter()
+        copies: Counter[str] = Counter()
         for value, count in counts.items():
             copies[value.partition(b"|")[2].decode()] += count
         for place, offsets in inputs.items():

@@ -11,7 +11,7 @@ may stall.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ class FaultSchedule:
         self,
         simulation: Simulation,
         *,
-        kinds: tuple[str, ...] = ("kill", "pause", "isolate", "half-cut", "slow"),
+        kinds: Sequence[str] = (),
         most: int = 1,
         pause_ms: tuple[int, int] = (200, 3_000),
         lasts_ms: tuple[int, int] = (200, 20_000),
         peace_ms: int = 4_000,
     ) -> None:
         self._simulation = simulation
-        self._kinds = kinds
+        self._kinds = tuple(kinds) or tuple(FAULTS)
         self._most = most
         self._pause_ms = pause_ms
         self._lasts_ms = lasts_ms

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
 from touchstone.reference_impl.client.flow import ClientError, Flow, Place
 from touchstone.reference_impl.client.group_consumer import Listener
+from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.offsets import READ_UNCOMMITTED
+from touchstone.reference_impl.client.reading import Consumed
 from touchstone.reference_impl.sim.actor import Actor
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.world import World
@@ -80,7 +83,9 @@ class MemberView:
 class ObservedConsumer(ClassicConsumer):
     """Says what it learned of the group to a history."""
 
-    def __init__(self, client: SimClient, history: GroupHistory, group: str, **options) -> None:
+    def __init__(
+        self, client: SimClient, history: GroupHistory, group: str, **options: Any
+    ) -> None:
         super().__init__(
             client.view,
             group,
@@ -101,16 +106,16 @@ class ObservedConsumer(ClassicConsumer):
     def observe(self, topics: Iterable[str]) -> None:
         self.subscribe(topics, listener=Listener(assigned=self._assigned))
 
-    def poll(self) -> Flow[list]:
+    def poll(self, timeout_ms: int = 0) -> Flow[list[Consumed]]:
         self._floor = self._history.newest
-        return (yield from super().poll())
+        return (yield from super().poll(timeout_ms))
 
     def _assigned(self, _: list[Place]) -> None:
         name = self.member.instance_id or self.member.id
         self._history.joined(name, self.member.generation, self._floor, self.positions)
         self._floor = self._history.newest
 
-    def committed(self, places: Iterable[Place]):
+    def committed(self, places: Iterable[Place]) -> Flow[dict[Place, Offset]]:
         before = self._history.known()
         found = yield from super().committed(places)
         for place in places:

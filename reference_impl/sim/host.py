@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Effect, Reply
@@ -55,6 +56,13 @@ class Host:
     def up(self) -> bool:
         return self.core is not None
 
+    @property
+    def running(self) -> Broker:
+        """Its core; whoever asks knows that it is up."""
+        if self.core is None:
+            raise RuntimeError(f"{self.name} is down")
+        return self.core
+
     def start(self, core: Broker) -> None:
         self.core = core
         self._world.tell(self.name, "starts")
@@ -96,12 +104,12 @@ class Host:
             self._work(line)
             self._arrange()
 
-    def hears(self, hear: Callable[[], None]) -> None:
-        """A word of the controller."""
+    def receive_change(self, apply: Callable[[], None]) -> None:
+        """A change that the controller publishes arrives."""
         if self.paused:
-            self._waiting.append(lambda: self.hears(hear))
+            self._waiting.append(lambda: self.receive_change(apply))
         elif self.up:
-            hear()
+            apply()
             self._arrange()
 
     def hung_up(self, line: Line) -> None:
@@ -126,6 +134,7 @@ class Host:
                 self._ask(effect)
                 continue
             line = effect.connection
+            assert isinstance(line, Line), "every connection of a simulated host is a line"
             if not line.open:
                 continue
             if type(effect) is Close:
@@ -133,9 +142,9 @@ class Host:
                 continue
             if type(effect) is Reply:
                 frame = b"".join(effect.parts)
-                self._network.send(self.name, line.peer, lambda a=line.answer, f=frame: a(f))
+                self._network.send(self.name, line.peer, partial(line.answer, frame))
             line.busy = False
-            self._world.at(self._world.now, lambda each=line: self._work(each))
+            self._world.at(self._world.now, partial(self._work, line))
 
     def _reset(self, line: Line) -> None:
         line.open = False

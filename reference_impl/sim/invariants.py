@@ -11,7 +11,7 @@ Sources: REPL-*, APPEND-24, LOG-27; KIP-101, KIP-279 (why truncation must follow
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NoReturn
 from zlib import crc32
 
@@ -20,10 +20,13 @@ from touchstone.reference_impl.sim.workload import History
 from touchstone.reference_impl.wire import records as wire_records
 
 if TYPE_CHECKING:
+    from touchstone.reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.cluster.topology import Partition
     from touchstone.reference_impl.log.partition_log import PartitionLog
     from touchstone.reference_impl.sim.cluster import Simulation
 
 TopicPartition = tuple[str, int]
+StoredValues = dict[TopicPartition, dict[int, bytes]]  # by offset
 _CHUNK = 1 << 20
 
 
@@ -35,9 +38,8 @@ class Invariants:
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._leaders: dict[tuple[str, int, int], int] = {}  # (topic, partition, epoch) -> broker
-        self._committed: dict[
-            TopicPartition, dict[int, int]
-        ] = {}  # base offset -> checksum of the batch
+        # Base offset -> checksum of the batch.
+        self._committed: dict[TopicPartition, dict[int, int]] = {}
         self._seen_to: dict[tuple[str, int, int, int], int] = {}
 
     # --- while it runs -------------------------------------------------------------------------
@@ -47,11 +49,11 @@ class Invariants:
             for partition in topic.partitions:
                 place = topic.name, partition.index
                 for host in self._simulation.hosts.values():
-                    replica = host.core and host.core.replicas.get(*place)
-                    if replica is not None and replica.log is not None:
+                    replica = None if host.core is None else host.core.replicas.get(*place)
+                    if replica is not None:
                         self._look_at(place, host.id, replica)
 
-    def _look_at(self, place: TopicPartition, broker: int, replica) -> None:
+    def _look_at(self, place: TopicPartition, broker: int, replica: Replica) -> None:
         log = replica.log
         start, stable = log.log_start_offset, log.last_stable_offset
         high, end = log.high_watermark, log.log_end_offset
@@ -74,12 +76,10 @@ class Invariants:
 
     # --- at the end ----------------------------------------------------------------------------
 
-    def settle(
-        self, history: History, topics: Collection[str]
-    ) -> dict[TopicPartition, dict[int, bytes]]:
+    def settle(self, history: History, topics: Collection[str]) -> StoredValues:
         """`topics` are those of the history; what their partitions hold, by offset."""
         self.look()
-        stored = {}
+        stored: StoredValues = {}
         for topic in self._simulation.cluster.topics.values():
             for partition in topic.partitions:
                 place = topic.name, partition.index
@@ -91,12 +91,12 @@ class Invariants:
         self._read(history, stored)
         return stored
 
-    def _agreed(self, place: TopicPartition, partition) -> dict[int, bytes]:
+    def _agreed(self, place: TopicPartition, partition: Partition) -> dict[int, bytes]:
         """Offset -> value of what the leader has, once every replica is shown to have the same."""
         copies = {}
+        first = self._log(place, partition.leader).log_start_offset
         for broker in partition.replicas:
-            replica = self._simulation.hosts[broker].core.replicas.get(*place)
-            copies[broker] = _raw(replica.log, self._first(place, partition))
+            copies[broker] = _raw(self._log(place, broker), first)
         if sorted(partition.isr) != sorted(partition.replicas):
             self._broken(place, f"not all replicas came back: ISR {partition.isr}")
         self._same_committed(place, copies[partition.leader])
@@ -112,14 +112,15 @@ class Invariants:
             if have.get(base) != checksum:
                 self._broken(place, f"the committed batch at {base} is gone or another")
 
-    def _first(self, place: TopicPartition, partition) -> int:
-        return (
-            self._simulation.hosts[partition.leader].core.replicas.get(*place).log.log_start_offset
-        )
+    def _log(self, place: TopicPartition, broker: int) -> PartitionLog:
+        if (host := self._simulation.hosts.get(broker)) is None:
+            self._broken(place, "nobody leads it when all is healed")
+        replica = host.running.replicas.get(*place)
+        if replica is None:
+            self._broken(place, f"{broker} has no replica when all is healed")
+        return replica.log
 
-    def _acknowledged(
-        self, history: History, stored: dict[TopicPartition, dict[int, bytes]]
-    ) -> None:
+    def _acknowledged(self, history: History, stored: StoredValues) -> None:
         places: dict[bytes, list[tuple[TopicPartition, int]]] = {}
         for place, rows in stored.items():
             for offset, value in rows.items():
@@ -137,7 +138,7 @@ class Invariants:
                     place, f"{name} is at {found[0]}, its producer was told {write.offset}"
                 )
 
-    def _ordered(self, history: History, stored: dict[TopicPartition, dict[int, bytes]]) -> None:
+    def _ordered(self, history: History, stored: StoredValues) -> None:
         for place, rows in stored.items():
             last: dict[str, int] = {}
             for offset in sorted(rows):
@@ -146,7 +147,7 @@ class Invariants:
                     self._broken(place, f"{rows[offset].decode()} at {offset} is out of order")
                 last[writer] = int(number)
 
-    def _read(self, history: History, stored: dict[TopicPartition, dict[int, bytes]]) -> None:
+    def _read(self, history: History, stored: StoredValues) -> None:
         position: dict[tuple[str, TopicPartition], int] = {}
         for read in history.reads:
             place = read.topic, read.partition
@@ -157,7 +158,7 @@ class Invariants:
                 self._broken(place, f"{read.consumer} read {read.offset} after {before}")
             position[read.consumer, place] = read.offset
 
-    def _broken(self, place: TopicPartition, sentence: str) -> None:
+    def _broken(self, place: TopicPartition, sentence: str) -> NoReturn:
         self.broken(f"{place[0]}-{place[1]}: {sentence}")
 
     def broken(self, sentence: str) -> NoReturn:
@@ -181,14 +182,14 @@ def _raw(log: PartitionLog, start: int, end: int | None = None) -> bytes:
     return b"".join(parts)
 
 
-def _batches(log: PartitionLog, start: int, end: int):
+def _batches(log: PartitionLog, start: int, end: int) -> Iterator[tuple[int, int, int]]:
     """(base offset, last offset, checksum) of whole batches from `start` that end before `end`."""
     for base, last, checksum in _batches_of(_raw(log, start, end)):
         if base >= start and last < end:
             yield base, last, checksum
 
 
-def _batches_of(data: bytes):
+def _batches_of(data: bytes) -> Iterator[tuple[int, int, int]]:
     for position, size, _ in wire_records.entries(data):
         batch = data[position : position + size]
         base = int.from_bytes(batch[:8], "big")

@@ -65,7 +65,7 @@ def trial(
     simulation.advance(START_MS)
     history, world = work.history, simulation.world
     actors = work.actors()
-    faults = FaultSchedule(simulation, **({"kinds": tuple(kinds)} if kinds else {}))
+    faults = FaultSchedule(simulation, kinds=kinds or ())
     invariants = Invariants(simulation)
     violation = None
     try:

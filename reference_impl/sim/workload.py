@@ -86,21 +86,16 @@ class Writer(Actor):
             topic, partition = self._world.random.choice(self._places)
             value = f"{self.client.name}-{self._count}".encode()
             self._count += 1
-            sent.append(self._producer.send(topic, value, partition=partition))
+            delivery = self._producer.send(topic, value, partition=partition)
+            sent.append((topic, partition, value, delivery))
         yield from self._producer.flush()
-        for delivery in sent:
+        for topic, partition, value, delivery in sent:
             told = delivery.error is None
-            write = Write(
-                self.client.name,
-                delivery.value,
-                delivery.topic,
-                delivery.partition,
-                delivery.offset if told else -1,
-                told,
-            )
+            offset = delivery.offset if told else -1
+            write = Write(self.client.name, value, topic, partition, offset, told)
             self._history.writes.append(write)
             outcome = f"@{delivery.offset}" if told else f"{delivery.error}"
-            self.tell(f"wrote {delivery.value.decode()} to {delivery.partition} {outcome}")
+            self.tell(f"wrote {value.decode()} to {partition} {outcome}")
 
     def _freshen(self) -> Flow[None]:
         if self.client.view.now >= self._refreshed + METADATA_AGE_MS:
@@ -141,8 +136,9 @@ class Reader(Actor):
             self.tell(f"poll: {error}")
             records = []
         for record in records:
+            value = record.value or b""  # nobody writes an empty one, so that it shows as wrong
             self._history.reads.append(
-                ReadRecord(name, record.topic, record.partition, record.offset, record.value)
+                ReadRecord(name, record.topic, record.partition, record.offset, value)
             )
         if records:
             first, last = records[0], records[-1]

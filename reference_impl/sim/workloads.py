@@ -20,7 +20,7 @@ from touchstone.reference_impl.wire.apis import by_name
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.sim.cluster import Simulation
-    from touchstone.reference_impl.sim.invariants import Invariants
+    from touchstone.reference_impl.sim.invariants import Invariants, StoredValues
 
 ORDERS = "orders"
 TARGETS = {COPIES: 2, AUDIT: 1}
@@ -68,7 +68,7 @@ class Plain:
         """The actors that are stopped together, in order."""
         return [[*self.fed, *self.fed_by]]
 
-    def settle(self, invariants: Invariants) -> dict:
+    def settle(self, invariants: Invariants) -> StoredValues:
         return invariants.settle(self.history, self.topics)
 
     def figures(self) -> dict[str, int]:
@@ -83,9 +83,10 @@ class Plain:
         """The log end of each partition that is read."""
         found = {}
         for place in self.places:
-            leader = self.simulation.cluster.partition(*place).leader
-            core = self.simulation.hosts[leader].core
-            found[place] = core.replicas.get(*place).log.high_watermark if core else -1
+            partition = self.simulation.cluster.partition(*place)
+            host = self.simulation.hosts.get(partition.leader) if partition else None
+            replica = host.core.replicas.get(*place) if host and host.core else None
+            found[place] = replica.log.high_watermark if replica else -1
         return found
 
 
@@ -123,7 +124,7 @@ class Groups(Plain):
     def steps(self) -> list[list[Actor | ActorLifecycle]]:
         return [list(self.fed), self.fed_by]
 
-    def settle(self, invariants: Invariants) -> dict:
+    def settle(self, invariants: Invariants) -> StoredValues:
         stored = super().settle(invariants)
         self._all_read(invariants, self.group, "readers")
         for place, rows in stored.items():
@@ -198,7 +199,7 @@ class Transactions(Groups):
     def steps(self) -> list[list[Actor | ActorLifecycle]]:
         return [list(self.fed), self.fed_by[:-1], self.fed_by[-1:]]
 
-    def settle(self, invariants: Invariants) -> dict:
+    def settle(self, invariants: Invariants) -> StoredValues:
         settle = super().settle if self.whole else super(Groups, self).settle
         stored = settle(invariants)
         wrong = judged(self.copies, self.copiers.committed, stored, self.seen.reads, list(TARGETS))
