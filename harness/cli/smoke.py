@@ -28,6 +28,7 @@ SECONDS = 2.0
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
 FINE, INSANE, UNREACHABLE = 0, 1, 3
 UNSUPPORTED_VERSION = 35
+ALIVE = "it still answers afterwards"
 NO_TAGS = b"\0"  # from version 3 on a header ends with tags, and Kafka insists on them
 
 
@@ -84,6 +85,8 @@ def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
             say(why)
     else:
         say(f"{target.name} speaks Kafka, and {len(bad)} of {len(found)} answers are wrong")
+        if any(check.question == ALIVE for check in bad):
+            say("start it again before it is judged; a target file lets a run do that")
     return INSANE
 
 
@@ -124,7 +127,7 @@ def look(transcript: Transcript) -> list[Check]:
     checks += [_metadata(transcript), _no_such_api(transcript), _fallback(transcript)]
     alive = transcript.answers.get("alive")
     seen = _seen(transcript, "alive")
-    checks.append(Check("it still answers afterwards", alive is not None, seen))
+    checks.append(Check(ALIVE, alive is not None, seen))
     findings = checkers.check_all(transcript)
     said = str(findings[0]) if findings else f"{len(checkers.checkers())} checkers are silent"
     checks.append(Check("nothing odd on any connection", not findings, said))

@@ -19,7 +19,7 @@ from touchstone.harness.results import jsonl
 from touchstone.harness.results.run_folder import PAGE, SUMMARY
 from touchstone.harness.run import tally
 from touchstone.harness.targets.liars import LIARS, LyingServer
-from touchstone.harness.tests.small_kafka import word
+from touchstone.harness.tests.small_kafka import UNSUPPORTED_VERSION, small_kafka, word
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.io.server import serve
 
@@ -139,6 +139,22 @@ def test_a_broker_that_answers_garbage(tmp_path):
     assert smoke.returncode == tally.DIFFERENT and "does not speak Kafka" in smoke.stdout
     found = whole(tmp_path)
     assert {row["verdict"] for row in found.cases} == {"INCONCLUSIVE"}
+
+
+@pytest.mark.slow
+def test_smoke_says_that_it_ended_what_it_asked():
+    """kfake ends when it is asked for a version that nobody has."""
+
+    def dies(key, version, answer):
+        if answer.get("error_code") == UNSUPPORTED_VERSION:
+            server.listener.shutdown(socket.SHUT_RDWR)
+            return None
+        return answer
+
+    with small_kafka(twist=dies) as server:
+        smoke = smoked(word(server))
+    assert smoke.returncode == tally.DIFFERENT
+    assert smoke.stdout.splitlines()[-1].startswith("start it again before it is judged")
 
 
 def whole(folder):
