@@ -7,10 +7,12 @@ click command of this package as "module:attribute"; adding a command is one row
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from typing import NoReturn
 
 import click
+from click.core import ParameterSource
 
 from touchstone.harness.extras import lacking
 
@@ -47,12 +49,42 @@ def _without(ctx: click.Context, name: str | None, missing: ModuleNotFoundError)
     ctx.exit(3)
 
 
+def variable(command: str, option: click.Option) -> str:
+    """The variable that stands for an option, spelled as the option is. click's own would be
+    spelled as the argument of the function, which nobody sees, and TOUCHSTONE_VERSION would be
+    `touchstone --version`.
+    """
+    spelled = max(option.opts, key=len).lstrip("-")
+    return f"TOUCHSTONE_{command}_{spelled}".replace("-", "_").upper()
+
+
+def _say_where(error: click.BadParameter) -> None:
+    """A value from the environment is not looked for on the command line."""
+    ctx, one = error.ctx, error.param
+    if ctx is None or not isinstance(one, click.Option) or one.name is None:
+        return
+    if ctx.get_parameter_source(one.name) is ParameterSource.ENVIRONMENT:
+        error.param_hint = f"{one.get_error_hint(ctx)} (the variable {one.envvar})"
+
+
 class LazyGroup(click.Group):
     """A click group whose commands are imported when they are asked for."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word not in COMMANDS and word[:1].isalnum():
+            near = difflib.get_close_matches(word, COMMANDS, 1)
+            ctx.fail(f"no command {word!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            _say_where(error)
+            raise
         except ModuleNotFoundError as missing:
             return _without(ctx, ctx.invoked_subcommand, missing)
 
@@ -64,9 +96,15 @@ class LazyGroup(click.Group):
             return None
         module, attribute = COMMANDS[name][0].split(":")
         try:
-            return getattr(importlib.import_module(f"touchstone.{module}"), attribute)
+            found: click.Command = getattr(
+                importlib.import_module(f"touchstone.{module}"), attribute
+            )
         except ModuleNotFoundError as missing:
             return _without(ctx, name, missing)
+        for one in found.params:
+            if isinstance(one, click.Option):
+                one.envvar = variable(name, one)
+        return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -75,11 +113,7 @@ class LazyGroup(click.Group):
 
 @click.command(
     cls=LazyGroup,
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "show_default": True,
-        "auto_envvar_prefix": "TOUCHSTONE",
-    },
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(package_name="kafka-touchstone", prog_name="touchstone")
 def main() -> None:

@@ -20,8 +20,7 @@ import touchstone
 from ci.docs.markdown import code, fenced, page, plain, table
 from ci.docs.words import ENVIRONMENT, EXITS, FOOTER, HEADER, KINDS, LISTS, ROW
 from touchstone import plugin
-from touchstone.harness.__main__ import COMMANDS
-from touchstone.harness.__main__ import main as touchstone_command
+from touchstone.harness.__main__ import COMMANDS, variable
 from touchstone.harness.model import pace, profiles
 from touchstone.harness.results import rows
 from touchstone.harness.run import tally
@@ -134,14 +133,6 @@ def limits(one: click.Option) -> str:
     if one.multiple:
         words.append("may be repeated")
     return f" ({'; '.join(words)})" if words else ""
-
-
-def variable(name: str, one: click.Option) -> str:
-    """The variable that stands for an option, as click makes it."""
-    if not one.allow_from_autoenv or not one.name:
-        return ""
-    prefix = touchstone_command.context_settings.get("auto_envvar_prefix")
-    return f"{prefix}_{name.upper()}_{one.name.upper()}" if prefix else ""
 
 
 # pytest
@@ -351,7 +342,6 @@ def environment_page() -> str:
         (code(variable(name, one)), f"[`{name}`](commands/{name}.md) {code(one.opts[0])}")
         for name in COMMANDS
         for one in options(command(name))
-        if variable(name, one)
     ]
     parts = [
         "# Environment",

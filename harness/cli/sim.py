@@ -50,7 +50,7 @@ def command(
     """
     unknown = sorted(set(switches) - set(SWITCHES))
     if unknown:
-        raise click.UsageError(f"no switch {', '.join(unknown)}")
+        raise click.UsageError(f"no switch {', '.join(unknown)}; touchstone sim -h lists them")
     one = partial(
         trial, seconds=seconds, brokers=brokers, partitions=partitions, release=release,
         switches=switches, kinds=kinds or None, workload=workload,

@@ -12,6 +12,7 @@ import socket
 from pathlib import Path
 from types import SimpleNamespace
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -91,6 +92,29 @@ def test_every_command_explains_itself(name):
     done = run(name, "--help")
     assert done.exit_code == 0 and "Exit code" in done.output
     assert len(COMMANDS[name][1]) > 20
+
+
+def test_a_variable_is_spelled_as_its_option_and_blamed_for_what_it_says(monkeypatch):
+    monkeypatch.setenv("TOUCHSTONE_VERSION", "1")  # of whoever pins what is installed
+    monkeypatch.setenv("TOUCHSTONE_SMOKE_TARGET", "recorded@4.3")
+    assert "recorded@4.3" in run("smoke").output
+    monkeypatch.setenv("TOUCHSTONE_BROKER_PORT", "abc")
+    done = run("broker")
+    assert done.exit_code == 2 and "'--port' (the variable TOUCHSTONE_BROKER_PORT): " in done.output
+    done = run("broker", "--port", "abc")
+    assert done.exit_code == 2 and "variable" not in done.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_variable_of_its_own(name):
+    command = main.get_command(click.Context(main), name)
+    named = [one.envvar for one in command.params if isinstance(one, click.Option)]
+    assert len({*named}) == len(named) and all(named)
+
+
+def test_a_command_that_is_nearly_one_is_told():
+    done = run("brokr")
+    assert done.exit_code == 2 and "no command 'brokr'; did you mean broker?" in done.output
 
 
 # bundles
