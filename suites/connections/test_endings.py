@@ -22,8 +22,8 @@ from touchstone.harness.model.expect import (
 )
 from touchstone.harness.model.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
 from touchstone.harness.model.steps import a_topic, fetch, list_offsets, metadata, produce
-from touchstone.suites.connections.requests import sent_later, the_end, waiting
-from touchstone.suites.scene import ONE, TWO, batch
+from touchstone.suites.kit.records import ONE, TWO, batch
+from touchstone.suites.kit.sending import sent, the_end, waiting
 
 IDLE = {"connections.max.idle.ms": 4000}  # longer than a busy broker makes a topic
 END = "topics[0].partitions[0].offset"
@@ -42,7 +42,7 @@ def test_what_was_sent_before_the_end_is_done(case):
         a_topic(topic),
         produce(topic, 0, batch(ONE), name="silent", acks=0, connection="b")
         if case.acks == 0
-        else sent_later(body, "unheard"),
+        else sent(body, "unheard", to="b"),
         Close("b"),
         Until(list_offsets(topic, name="end"), END, "==", 1),
         metadata(name="after"),
@@ -102,8 +102,8 @@ def test_a_pipeline_is_answered_after_the_end(case):
     return case.scenario(
         a_topic(topic),
         waiting(topic),
-        sent_later(produce(topic, 0, batch(TWO)), "second"),
-        sent_later(list_offsets(topic), "third"),
+        sent(produce(topic, 0, batch(TWO)), "second", to="b"),
+        sent(list_offsets(topic), "third", to="b"),
         Quiet("b"),
         HalfClose("b"),
         produce(topic, 0, batch(ONE), name="append"),

@@ -14,8 +14,8 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, answered, connection
 from touchstone.harness.model.scenario import Await, Close, Open, Quiet
 from touchstone.harness.model.steps import a_topic, list_offsets, metadata, produce
-from touchstone.suites.connections.requests import sent_later, the_end
-from touchstone.suites.scene import ONE, batch
+from touchstone.suites.kit.records import ONE, batch
+from touchstone.suites.kit.sending import sent, the_end
 
 MOST = 10
 ONE_THREAD = {"num.network.threads": 1}
@@ -122,7 +122,7 @@ def served_when_there_is_room(case):
     return case.scenario(
         a_topic(topic),
         [Open(name) for name in FILLERS],
-        sent_later(ends, "late", to="late"),
+        sent(ends, "late", to="late"),
         Quiet("late"),
         produce(topic, 0, batch(ONE), name="append"),
         given_back(*FILLERS),

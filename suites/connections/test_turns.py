@@ -16,8 +16,8 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, answered, connection, records
 from touchstone.harness.model.scenario import Await, Quiet, Raw, Send
 from touchstone.harness.model.steps import a_topic, fetch, list_offsets, metadata, produce
-from touchstone.suites.connections.requests import NOTHING, sent_later, waiting
-from touchstone.suites.scene import ONE, THREE, TWO, batch
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.sending import NOTHING, sent, waiting
 
 STORED = "responses[0].partition_responses[0].base_offset"
 END = "topics[0].partitions[0].offset"
@@ -36,7 +36,7 @@ def test_one_request_is_in_work(case):
     return case.scenario(
         a_topic(topic),
         waiting(topic),
-        sent_later(produce(topic, 0, batch(TWO)), "behind"),
+        sent(produce(topic, 0, batch(TWO)), "behind", to="b"),
         Quiet("b"),
         list_offsets(topic, name="meanwhile"),
         produce(topic, 0, batch(ONE), name="append"),
@@ -59,7 +59,7 @@ def test_a_burst_is_answered_in_order(case):
     names = [f"ask {index}" for index in range(case.count)]
     return case.scenario(
         a_topic(topic),
-        [sent_later(asks[index % 2], name) for index, name in enumerate(names)],
+        [sent(asks[index % 2], name, to="b") for index, name in enumerate(names)],
         [Await(name) for name in names],
         expect=all_of(*(answered(name) for name in names)),
     )

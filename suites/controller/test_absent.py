@@ -17,11 +17,11 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     ISR,
     LEADER,
-    ONE,
     PART,
     a_log,
     led,

@@ -10,18 +10,15 @@ from touchstone.harness.model.expect import all_of, answer, by_release, records
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import kill_broker, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.controller.asks import UNCLEAN, describe, elect
-from touchstone.suites.scene import among
-from touchstone.suites.trio import (
+from touchstone.suites.kit.controllers import UNCLEAN, describe, elect
+from touchstone.suites.kit.records import ONE, THREE, TWO
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
     ISR,
     LEADER,
     OFFSET,
-    ONE,
     PART,
-    THREE,
-    TWO,
     a_log,
     end,
     led,
@@ -36,6 +33,7 @@ from touchstone.suites.trio import (
     until_led,
     write,
 )
+from touchstone.suites.kit.topics import among
 
 RESULT = "replica_election_results[0].partition_result[0].error_code"
 RESULTS = "replica_election_results[0].partition_result[*].error_code"

@@ -13,7 +13,7 @@ from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import CALM, on
+from touchstone.suites.kit.three_brokers import CALM, on
 
 METADATA = "__cluster_metadata"
 PART = "topics[0].partitions[0]"

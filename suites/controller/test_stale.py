@@ -13,20 +13,19 @@ from touchstone.harness.model.expect import all_of, answer, by_release, outcome,
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import at_another_broker, at_controller, kill_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.controller.asks import (
+from touchstone.suites.kit.controllers import (
     alter_partition,
     controlled_shutdown,
     leader_and_isr,
     stop_replica,
     update_metadata,
 )
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
     EPOCH,
     LEADER,
-    ONE,
-    TWO,
     a_log,
     led,
     look,

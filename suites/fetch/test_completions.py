@@ -10,7 +10,9 @@ from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.scenario import Await, Quiet, Send
 from touchstone.harness.model.steps import a_topic, delete_topic, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, SIZE, TWO, among, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
+from touchstone.suites.kit.topics import among
 
 AGES_MS = 600_000
 FIRST = "responses[0].partitions[0]"

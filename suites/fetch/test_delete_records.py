@@ -7,7 +7,8 @@ from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.steps import EARLIEST, a_topic, delete_records, list_offsets
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.topics import a_log
 
 ROW = "topics[0].partitions[0]"
 

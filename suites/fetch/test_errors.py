@@ -10,7 +10,9 @@ from touchstone.harness.model.expect import all_of, answer, by_release, refused
 from touchstone.harness.model.scenario import Ask, Frame, Raw
 from touchstone.harness.model.steps import a_topic, fetch, metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, TWO, a_log, among, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, TWO, batch
+from touchstone.suites.kit.topics import a_log, among
 
 PARTS = "responses[0].partitions"
 

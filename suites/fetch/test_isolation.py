@@ -12,7 +12,8 @@ from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import fetch, init_producer_id, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, batch
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.topics import a_log, among
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 PARTITION = "responses[0].partitions[0]"

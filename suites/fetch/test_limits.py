@@ -9,18 +9,9 @@ from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.scenario import Ask
 from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import (
-    ONE,
-    SIZE,
-    THREE,
-    TWO,
-    a_log,
-    among,
-    appended,
-    batch,
-    part,
-    question,
-)
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, SIZE, THREE, TWO, batch
+from touchstone.suites.kit.topics import a_log, among, appended
 
 PARTS = "responses[0].partitions"
 

@@ -8,7 +8,8 @@ from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.steps import a_topic, delete_records, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.topics import a_log, among, appended
 
 PARTITION = "responses[0].partitions[0]"
 OUTSIDE = {"above": 4, "far above": 2**62, "below": -1, "far below": -(2**63)}

@@ -9,7 +9,8 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer, batches, by_release, records
 from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, THREE, TWO, a_log, batch
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.topics import a_log
 
 MAGIC = {0: 0, 1: 0, 2: 1, 3: 1}
 

@@ -13,7 +13,9 @@ from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.scenario import Ask, Ref
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, a_log, among, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, batch
+from touchstone.suites.kit.topics import a_log, among
 
 SLOTS = "max.incremental.fetch.session.cache.slots"
 FOLLOWER = 1

@@ -16,7 +16,9 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, SIZE, TWO, among, appended, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
+from touchstone.suites.kit.topics import among, appended
 
 SESSION = Ref("full", "session_id")
 VERSIONS = among(7, 12, 13)

@@ -9,7 +9,9 @@ from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.scenario import Ask, Ref
 from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, TWO, among, appended, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, TWO, batch
+from touchstone.suites.kit.topics import among, appended
 
 SESSION = Ref("full", "session_id")
 VERSIONS = among(7, 12, 13, 18)

@@ -13,7 +13,9 @@ from touchstone.harness.model.expect import all_of, answer, answered, records
 from touchstone.harness.model.scenario import Await, Frame, Quiet, Raw, Send
 from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, SIZE, TWO, a_log, among, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
+from touchstone.suites.kit.topics import a_log, among
 
 PARTITION = "responses[0].partitions[0]"
 MINUTE_MS, AGES_MS = 60_000, 600_000

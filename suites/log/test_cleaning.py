@@ -15,7 +15,9 @@ from touchstone.harness.model.steps import (
     produce,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.log.lively import (
+from touchstone.suites.kit.producing import CODE
+from touchstone.suites.kit.records import ONE, THREE, TWO, keyed, pairs
+from touchstone.suites.kit.segments import (
     COMPACT,
     END,
     FIRST,
@@ -33,13 +35,10 @@ from touchstone.suites.log.lively import (
     cleaned,
     closing,
     compacted,
-    keyed,
-    pairs,
     segmented,
     shrunk,
 )
-from touchstone.suites.scene import ONE, THREE, TWO, appended
-from touchstone.suites.sending import CODE
+from touchstone.suites.kit.topics import appended
 
 
 @claim(

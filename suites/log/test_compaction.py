@@ -20,7 +20,9 @@ from touchstone.harness.model.steps import (
     produce,
     producer_ready,
 )
-from touchstone.suites.log.lively import (
+from touchstone.suites.kit.producing import stored_at
+from touchstone.suites.kit.records import ONE, THREE, TWO, from_producer, keyed, pairs
+from touchstone.suites.kit.segments import (
     BATCH,
     COMPACT,
     END,
@@ -43,13 +45,10 @@ from touchstone.suites.log.lively import (
     closing,
     compacted,
     earliest,
-    keyed,
-    pairs,
     segmented,
     shrunk,
 )
-from touchstone.suites.scene import ONE, THREE, TWO, appended
-from touchstone.suites.sending import ends_at, from_producer, log_end, stored_at
+from touchstone.suites.kit.topics import appended, ends_at, log_end
 
 ROW = "topics[0].partitions[0]"
 

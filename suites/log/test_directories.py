@@ -17,8 +17,9 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.log.sizes import SIZES, describe_log_dirs, size_is
-from touchstone.suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
+from touchstone.suites.kit.records import ONE, SIZE, THREE, TWO, batch
+from touchstone.suites.kit.segments import SIZES, describe_log_dirs, size_is
+from touchstone.suites.kit.topics import a_log
 
 PARTS = "results[*].topics[*].partitions[*]"
 

@@ -25,9 +25,9 @@ from touchstone.harness.model.steps import (
     producer_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.log.lively import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
-from touchstone.suites.scene import ONE, TWO, batch
-from touchstone.suites.sending import from_producer, stored_at
+from touchstone.suites.kit.producing import stored_at
+from touchstone.suites.kit.records import ONE, TWO, batch, from_producer
+from touchstone.suites.kit.segments import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
 
 INTERVAL = "log.index.interval.bytes"
 SHAPE = LIVELY | {

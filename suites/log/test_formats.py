@@ -8,7 +8,7 @@ from touchstone.harness.model.expect import all_of, answer, batches
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, alter_configs, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import batch
+from touchstone.suites.kit.records import batch
 
 CODE = "responses[0].partition_responses[0].error_code"
 OLD = {"inter.broker.protocol.version": "0.10.2", "log.message.format.version": "0.10.2"}

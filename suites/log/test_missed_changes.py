@@ -11,11 +11,10 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import BROKER, alter_configs, at_controller, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
-    ONE,
-    TWO,
     WRITTEN,
     on,
     placed,

@@ -18,24 +18,26 @@ from touchstone.harness.model.steps import (
     produce,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.log.lively import (
+from touchstone.suites.kit.producing import stored_at
+from touchstone.suites.kit.records import ONE, SIZE, THREE, TWO, batch, keyed, stamped
+from touchstone.suites.kit.segments import (
     FOREVER,
     LIVELY,
     LOOK,
     MINUTE,
     OLD,
     OLDER,
+    SIZES,
     TEN_MINUTES,
+    describe_log_dirs,
     earliest,
-    keyed,
     retention_passes,
     segmented,
+    size_is,
     starts_at,
     stays_at,
 )
-from touchstone.suites.log.sizes import SIZES, describe_log_dirs, size_is
-from touchstone.suites.scene import ONE, SIZE, THREE, TWO, batch, stamped
-from touchstone.suites.sending import ends_at, log_end, stored_at
+from touchstone.suites.kit.topics import ends_at, log_end
 
 ROW = "topics[0].partitions[0]"
 FETCHED = "responses[0].partitions[0]"

@@ -16,7 +16,9 @@ from touchstone.harness.model.steps import (
     producer_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.log.lively import (
+from touchstone.suites.kit.producing import stored_at
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch, from_producer
+from touchstone.suites.kit.segments import (
     FOREVER,
     HOUR,
     LIVELY,
@@ -30,8 +32,7 @@ from touchstone.suites.log.lively import (
     starts_at,
     stays_at,
 )
-from touchstone.suites.scene import ONE, THREE, TWO, batch
-from touchstone.suites.sending import ends_at, from_producer, log_end, stored_at
+from touchstone.suites.kit.topics import ends_at, log_end
 
 ROW = "topics[0].partitions[0]"
 FETCHED = "responses[0].partitions[0]"

@@ -17,9 +17,10 @@ from touchstone.harness.model.steps import (
     producer_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.log.lively import MINUTE, SEGMENT_MS, segmented
-from touchstone.suites.scene import ONE, SIZE, THREE, TWO, a_log, batch
-from touchstone.suites.sending import from_producer, log_end, stored_at
+from touchstone.suites.kit.producing import stored_at
+from touchstone.suites.kit.records import ONE, SIZE, THREE, TWO, batch, from_producer
+from touchstone.suites.kit.segments import MINUTE, SEGMENT_MS, segmented
+from touchstone.suites.kit.topics import a_log, log_end
 
 ALL = "[*].value"
 ROW = "topics[0].partitions[0]"

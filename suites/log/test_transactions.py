@@ -11,9 +11,10 @@ from touchstone.harness.model.claim import claim, only
 from touchstone.harness.model.expect import all_of, batches, records
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import alter_configs, fetch, produce
-from touchstone.suites.log.lively import BYTES, COMPACT, LIVELY, MINUTE, cleaned, keyed
-from touchstone.suites.scene import ONE, THREE, TWO, a_log
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.records import ONE, THREE, TWO, keyed
+from touchstone.suites.kit.segments import BYTES, COMPACT, LIVELY, MINUTE, cleaned
+from touchstone.suites.kit.topics import a_log
+from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
     COMMIT,

@@ -9,7 +9,8 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.placeholders import Now
 from touchstone.harness.model.steps import delete_records, list_offsets
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import a_log, among, stamped
+from touchstone.suites.kit.records import stamped
+from touchstone.suites.kit.topics import a_log, among
 
 ROW = "topics[0].partitions[0]"
 VERSIONS = among(1, 2, 5, 9, 11)

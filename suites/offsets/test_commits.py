@@ -9,7 +9,7 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.scenario import Await, Send
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     FIRST_BY_ID,
     FIRST_WITH_MEMBER,

@@ -17,8 +17,8 @@ from touchstone.harness.model.placeholders import Coordinator, Ref
 from touchstone.harness.model.scenario import Inflict, Until
 from touchstone.harness.model.steps import at_controller, create_topic, find_coordinator
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites import trio
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.offsets import (
     CODE,
     MEMBER,
     OFFSET,
@@ -37,12 +37,12 @@ from touchstone.suites.offsets.commits import (
 
 LOG = "__consumer_offsets"
 ROW = [1, 2, 0]
-CONFIG = trio.DEATH["config"] | {
+CONFIG = three_brokers.DEATH["config"] | {
     "offsets.topic.num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
 }
-HARMED: dict[str, Any] = trio.DEATH | {"config": CONFIG}
-WHOLE: dict[str, Any] = trio.CALM | {"config": CONFIG}
+HARMED: dict[str, Any] = three_brokers.DEATH | {"config": CONFIG}
+WHOLE: dict[str, Any] = three_brokers.CALM | {"config": CONFIG}
 
 
 def founded(group):
@@ -80,7 +80,7 @@ def moved(group):
 
 def a_case(case):
     topic, group = case.topic(), case.group()
-    return topic, group, [trio.placed(topic, {0: ROW}), founded(group)]
+    return topic, group, [three_brokers.placed(topic, {0: ROW}), founded(group)]
 
 
 @claim(

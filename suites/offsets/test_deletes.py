@@ -15,7 +15,7 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     MEMBER,

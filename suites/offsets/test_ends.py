@@ -16,7 +16,8 @@ from touchstone.harness.model.steps import (
     list_offsets,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, appended, batch, stamped
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch, stamped
+from touchstone.suites.kit.topics import a_log, among, appended
 
 EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
 ROW = "topics[0].partitions[0]"

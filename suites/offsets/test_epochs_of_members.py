@@ -8,7 +8,7 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     FIRST_WITH_MEMBER,

@@ -16,7 +16,7 @@ from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import alter_configs, list_offsets
 from touchstone.harness.model.steps import fetch as read_log
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     MEMBER,
@@ -34,7 +34,7 @@ from touchstone.suites.offsets.commits import (
     serving,
     subscription,
 )
-from touchstone.suites.transactions.acts import a_producer, add_offsets, commit_offset, ended
+from touchstone.suites.kit.transactions import a_producer, add_offsets, commit_offset, ended
 
 SWEPT = CLUSTER | {
     "offsets.retention.minutes": 1,

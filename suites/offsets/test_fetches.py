@@ -10,7 +10,7 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     FIRST_BY_ID,
@@ -30,14 +30,8 @@ from touchstone.suites.offsets.commits import (
     part,
     rows,
 )
-from touchstone.suites.offsets.commits import COMMIT as COMMITS
-from touchstone.suites.transactions.acts import (
-    COMMIT,
-    a_producer,
-    add_offsets,
-    commit_offset,
-    ended,
-)
+from touchstone.suites.kit.offsets import COMMIT as COMMITS
+from touchstone.suites.kit.transactions import COMMIT, a_producer, add_offsets, commit_offset, ended
 
 BY_NAME = {"api": "OffsetFetch", "versions": range_("OffsetFetch", 1), "config": CLUSTER}
 ALL = BY_NAME | {"versions": range_("OffsetFetch", 2)}

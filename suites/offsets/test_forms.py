@@ -6,7 +6,7 @@ Sources: schema OffsetFetch; KIP-320 (leader epochs), KIP-709 (several groups).
 from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import CLUSTER, CODE, OFFSET, a_group, commit, fetch, fetched
+from touchstone.suites.kit.offsets import CLUSTER, CODE, OFFSET, a_group, commit, fetch, fetched
 
 
 @claim(

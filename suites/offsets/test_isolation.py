@@ -9,7 +9,8 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.placeholders import Now, Ref
 from touchstone.harness.model.steps import EARLIEST, init_producer_id, list_offsets, produce
-from touchstone.suites.scene import ONE, THREE, TWO, a_log, among, batch
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.topics import a_log, among
 
 READ_COMMITTED = 1
 ROW = "topics[0].partitions[0]"

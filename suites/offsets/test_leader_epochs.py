@@ -9,7 +9,8 @@ from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.steps import a_topic, offset_for_leader_epoch
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, TWO, a_log, batch
+from touchstone.suites.kit.records import ONE, TWO, batch
+from touchstone.suites.kit.topics import a_log
 
 ROW = "topics[0].partitions[0]"
 

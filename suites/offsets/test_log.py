@@ -15,7 +15,7 @@ from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, delete_topic, describe_configs, list_offsets
 from touchstone.harness.model.steps import fetch as read_log
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     MEMBER,
@@ -32,7 +32,7 @@ from touchstone.suites.offsets.commits import (
     serving,
     subscription,
 )
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.transactions import (
     ABORT,
     COMMIT,
     PRODUCER,

@@ -14,7 +14,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     FIRST_WITH_MEMBER,

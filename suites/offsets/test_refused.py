@@ -8,7 +8,8 @@ from touchstone.harness.model.expect import all_of, answer, refused
 from touchstone.harness.model.scenario import Ask, Frame, Raw
 from touchstone.harness.model.steps import LATEST, a_topic, list_offsets, metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, a_log, among, batch
+from touchstone.suites.kit.records import ONE, batch
+from touchstone.suites.kit.topics import a_log, among
 
 ROW = "topics[0].partitions[0]"
 

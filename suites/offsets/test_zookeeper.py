@@ -10,7 +10,7 @@ ZkUtils/KafkaZkClient (the paths); clauses OFFS-01, OFFS-02, OFFS-27.
 from touchstone.harness.model.claim import claim, only
 from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets.commits import (
+from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
     NOTHING,

@@ -17,9 +17,10 @@ from touchstone.harness.model.expect import (
 from touchstone.harness.model.placeholders import Records
 from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.connections.requests import the_end
-from touchstone.suites.scene import among
-from touchstone.suites.sending import batch, ends_at, log_end, refused_with, sent, stored_at
+from touchstone.suites.kit.producing import refused_with, stored_at
+from touchstone.suites.kit.records import coded, of_version
+from touchstone.suites.kit.sending import the_end
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 
 @claim(
@@ -35,7 +36,7 @@ def test_acks_zero_has_no_answer(case):
     answered.
     """
     topic = case.topic()
-    records = sent(case.version, b"a", b"b")
+    records = of_version(case.version, b"a", b"b")
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, records, version=case.version, acks=0, name="send"),
@@ -55,7 +56,7 @@ def test_acks_zero_has_no_answer(case):
 def test_acks_zero_errors_close_the_connection(case):
     """An error of a Produce with acks=0 closes the connection."""
     topic = case.topic()
-    good = batch(b"a")
+    good = coded(b"a")
     unknown = case.fault == "unknown partition"
     records = good if unknown else Records(good.build, patch=((17, b"\0\0\0\1"),))
     partition = 9 if unknown else 0
@@ -80,7 +81,7 @@ def test_acks_zero_errors_close_the_connection(case):
 def test_acks_one_and_all_are_answered(case):
     """With one replica acks=1 and acks=-1 answer alike, and the record is readable at once."""
     topic = case.topic()
-    sends = sent(case.version, b"a")
+    sends = of_version(case.version, b"a")
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, sends, version=case.version, acks=case.acks, name="send"),
@@ -104,7 +105,7 @@ def test_other_acks_are_refused(case):
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(b"a"), version=case.version, acks=case.acks, name="send"),
+        produce(topic, 0, coded(b"a"), version=case.version, acks=case.acks, name="send"),
         log_end(topic),
         expect=all_of(refused_with("send", ErrorCode.INVALID_REQUIRED_ACKS), ends_at(0)),
     )
@@ -122,7 +123,7 @@ def test_unknown_topics_count_before_acks(case):
     """Produce with an unknown topic and invalid acks answers UNKNOWN_TOPIC_OR_PARTITION."""
     topic = case.topic()
     return case.scenario(
-        produce(topic, 0, batch(b"a"), version=case.version, acks=5, name="send"),
+        produce(topic, 0, coded(b"a"), version=case.version, acks=5, name="send"),
         expect=refused_with("send", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     )
 
@@ -144,7 +145,7 @@ def test_timeouts_do_not_matter_to_one_replica(case):
     how = {"version": case.version, "timeout_ms": case.timeout_ms, "name": "send"}
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(b"a"), **how),
+        produce(topic, 0, coded(b"a"), **how),
         log_end(topic),
         expect=all_of(stored_at("send", 0), ends_at(1)),
     )
@@ -165,7 +166,7 @@ def test_too_few_in_sync_replicas_refuse_acks_all(case):
     topic = case.topic()
     return case.scenario(
         a_topic(topic, configs={"min.insync.replicas": 2}),
-        produce(topic, 0, batch(b"a"), version=case.version, name="send"),
+        produce(topic, 0, coded(b"a"), version=case.version, name="send"),
         log_end(topic),
         expect=by_release(
             {
@@ -190,7 +191,7 @@ def test_acks_one_needs_no_other_replica(case):
     how = {"version": case.version, "acks": case.acks, "name": "send"}
     return case.scenario(
         a_topic(topic, configs={"min.insync.replicas": 2}),
-        produce(topic, 0, batch(b"a"), **how),
+        produce(topic, 0, coded(b"a"), **how),
         log_end(topic),
         metadata(name="after"),
         expect=all_of(ends_at(1), answered("after")),

@@ -9,17 +9,9 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.placeholders import Records, Ref
 from touchstone.harness.model.steps import a_topic, fetch, produce, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import among
-from touchstone.suites.sending import (
-    CODE,
-    batch,
-    ends_at,
-    from_producer,
-    log_end,
-    produce_many,
-    refused_with,
-    stored_at,
-)
+from touchstone.suites.kit.producing import CODE, produce_many, refused_with, stored_at
+from touchstone.suites.kit.records import coded, from_producer
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 LAST_SEQUENCE = 2147483647
 PRODUCER = Ref("producer ids", "producer_id")
@@ -42,7 +34,7 @@ def test_duplicates_answer_with_their_first_offsets(case):
         a_topic(topic),
         producer_ready(),
         produce(topic, 0, first, version=case.version, name="first"),
-        produce(topic, 0, batch(b"between"), version=case.version, name="between"),
+        produce(topic, 0, coded(b"between"), version=case.version, name="between"),
         produce(topic, 0, first, version=case.version, name="again"),
         log_end(topic),
         expect=all_of(stored_at("first", 0), stored_at("again", 0), ends_at(3)),

@@ -9,18 +9,9 @@ from touchstone.harness.model.expect import all_of, answer, by_release, records,
 from touchstone.harness.model.placeholders import Joined, Now, Records
 from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import among
-from touchstone.suites.sending import (
-    CODE,
-    batch,
-    ends_at,
-    log_end,
-    messages,
-    produce_many,
-    refused_with,
-    sent,
-    stored_at,
-)
+from touchstone.suites.kit.producing import CODE, produce_many, refused_with, stored_at
+from touchstone.suites.kit.records import coded, messages, of_version
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 ERROR = "responses[0].partition_responses[{}].error_code"
 BASE = "responses[0].partition_responses[{}].base_offset"
@@ -40,7 +31,7 @@ def test_base_offsets_count_up(case):
     """
     topic = case.topic()
     one, two, three = (
-        sent(case.version, *values) for values in ([b"a"], [b"b", b"c"], [b"d", b"e", b"f"])
+        of_version(case.version, *values) for values in ([b"a"], [b"b", b"c"], [b"d", b"e", b"f"])
     )
     return case.scenario(
         a_topic(topic),
@@ -64,8 +55,8 @@ def test_base_offsets_count_up(case):
 def test_partitions_succeed_or_fail_alone(case):
     """A corrupt batch or an unknown partition in a Produce does not affect its other partitions."""
     topic = case.topic()
-    good, other = batch(b"a", b"b"), batch(b"c")
-    wrong = Records(batch(b"d").build, patch=((17, b"\0\0\0\1"),))
+    good, other = coded(b"a", b"b"), coded(b"c")
+    wrong = Records(coded(b"d").build, patch=((17, b"\0\0\0\1"),))
     parts = ((0, good), (1, wrong), (2, other), (7, other))
     return case.scenario(
         a_topic(topic, 3),
@@ -100,11 +91,11 @@ def test_partitions_succeed_or_fail_alone(case):
 def test_topics_are_written_alone(case):
     """Produce of two topics appends each batch at its own topic's log end and answers both."""
     one, two = case.topic("one"), case.topic("two")
-    both = ((one, ((0, batch(b"a")),)), (two, ((0, batch(b"b", b"c")),)))
+    both = ((one, ((0, coded(b"a")),)), (two, ((0, coded(b"b", b"c")),)))
     return case.scenario(
         a_topic(one),
         a_topic(two),
-        produce(one, 0, batch(b"before"), name="before"),
+        produce(one, 0, coded(b"before"), name="before"),
         produce_many(both, version=case.version, name="send"),
         log_end(one, name="end one"),
         log_end(two, name="end two"),
@@ -135,7 +126,7 @@ def test_unknown_topics_are_refused(case):
     """
     topic = case.topic()
     return case.scenario(
-        produce(topic, 0, sent(case.version, b"a"), version=case.version, name="send"),
+        produce(topic, 0, of_version(case.version, b"a"), version=case.version, name="send"),
         metadata(topic, name="after"),
         expect=all_of(
             refused_with("send", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
@@ -153,7 +144,7 @@ def test_unknown_topics_are_refused(case):
 )
 def test_unknown_topic_ids_are_refused(case):
     """From version 13 on Produce to an unknown topic id answers UNKNOWN_TOPIC_ID."""
-    to_nobody = ((case.topic_id, ((0, batch(b"a")),)),)
+    to_nobody = ((case.topic_id, ((0, coded(b"a")),)),)
     return case.scenario(
         produce_many(to_nobody, version=case.version, name="send"),
         expect=refused_with("send", ErrorCode.UNKNOWN_TOPIC_ID),
@@ -173,7 +164,7 @@ def test_unknown_partitions_are_refused(case):
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
-        produce(topic, case.partition, batch(b"a"), version=case.version, name="send"),
+        produce(topic, case.partition, coded(b"a"), version=case.version, name="send"),
         log_end(topic),
         expect=all_of(refused_with("send", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), ends_at(0)),
     )
@@ -194,7 +185,7 @@ def test_an_empty_message_set_is_accepted(case):
     accepted = all_of(answer("send", CODE).is_(ErrorCode.NONE), ends_at(1))
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, sent(2, b"a"), version=2, name="before"),
+        produce(topic, 0, of_version(2, b"a"), version=2, name="before"),
         produce(topic, 0, b"", version=case.version, name="send", connection="b"),
         log_end(topic),
         expect=by_release(
@@ -240,7 +231,7 @@ def test_empty_records_are_refused(case):
 def test_bytes_behind_the_batch_are_cut(case):
     """The broker ignores incomplete bytes after a batch and appends the batch."""
     topic = case.topic()
-    good = batch(b"a", b"b")
+    good = coded(b"a", b"b")
     rest = bytes(5) if case.tail == "five zeros" else bytes(8) + b"\0\0\1\0" + bytes(40)
     return case.scenario(
         a_topic(topic),
@@ -267,7 +258,7 @@ def test_two_batches_are_refused(case):
     CORRUPT_MESSAGE; 1.0 closes the connection), and neither is appended.
     """
     topic = case.topic()
-    both = Joined((batch(b"a"), batch(b"b")))
+    both = Joined((coded(b"a"), coded(b"b")))
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, both, version=case.version, name="send", connection="b"),
@@ -319,7 +310,7 @@ def test_a_partition_named_twice_counts_once(case):
     once.
     """
     topic = case.topic()
-    twice = ((topic, ((0, batch(b"first")), (0, batch(b"last")))),)
+    twice = ((topic, ((0, coded(b"first")), (0, coded(b"last")))),)
     return case.scenario(
         a_topic(topic),
         produce_many(twice, version=case.version, name="send"),
@@ -361,7 +352,7 @@ def test_log_start_offsets_are_told(case):
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(b"a"), version=case.version, name="send"),
+        produce(topic, 0, coded(b"a"), version=case.version, name="send"),
         expect=answer("send", "responses[0].partition_responses[0].log_start_offset").is_(0),
     )
 
@@ -381,7 +372,7 @@ def test_records_keep_the_time_of_their_producer(case):
     moments = [{"value": b"v", "timestamp": Now(at)} for at in (-5, 0, -9)]
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(*moments), version=case.version, name="send"),
+        produce(topic, 0, coded(*moments), version=case.version, name="send"),
         fetch(topic, name="read"),
         expect=all_of(
             answer("send", "responses[0].partition_responses[0].log_append_time_ms").is_(-1),

@@ -9,7 +9,7 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import init_producer_id, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import among
+from touchstone.suites.kit.topics import among
 
 
 @claim(

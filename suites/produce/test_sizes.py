@@ -11,8 +11,9 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of
 from touchstone.harness.model.steps import a_topic, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import among
-from touchstone.suites.sending import batch, ends_at, log_end, refused_with, stored_at
+from touchstone.suites.kit.producing import refused_with, stored_at
+from touchstone.suites.kit.records import coded
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 AROUND = 61 + 7
 
@@ -28,7 +29,7 @@ AROUND = 61 + 7
 def test_batches_above_max_message_bytes_are_refused(case):
     """A batch of max.message.bytes is stored; one byte more answers MESSAGE_TOO_LARGE."""
     topic = case.topic()
-    fits, exceeds = batch(b"x" * (100 - AROUND)), batch(b"x" * (101 - AROUND))
+    fits, exceeds = coded(b"x" * (100 - AROUND)), coded(b"x" * (101 - AROUND))
     return case.scenario(
         a_topic(topic, configs={"max.message.bytes": 100}),
         produce(topic, 0, fits, version=case.version, name="fits"),
@@ -50,7 +51,7 @@ def test_batches_above_max_message_bytes_are_refused(case):
 def test_the_size_of_a_batch_is_its_compressed_size(case):
     """max.message.bytes limits the compressed size of a batch, not what it decompresses to."""
     topic = case.topic()
-    packed = batch(bytes(5000), codec="gzip")
+    packed = coded(bytes(5000), codec="gzip")
     return case.scenario(
         a_topic(topic, configs={"max.message.bytes": 200}),
         produce(topic, 0, packed, version=case.version, name="send"),
@@ -72,11 +73,11 @@ def test_a_batch_that_grows_too_large_is_refused(case):
     """
     topic = case.topic()
     configs = {"max.message.bytes": 200, "compression.type": "uncompressed"}
-    packed = batch(bytes(5000), codec="gzip")
+    packed = coded(bytes(5000), codec="gzip")
     return case.scenario(
         a_topic(topic, configs=configs),
         produce(topic, 0, packed, version=case.version, name="send"),
-        produce(topic, 0, batch(b"a"), version=case.version, name="next"),
+        produce(topic, 0, coded(b"a"), version=case.version, name="next"),
         log_end(topic),
         expect=all_of(
             refused_with("send", ErrorCode.MESSAGE_TOO_LARGE), stored_at("next", 0), ends_at(1)
@@ -95,7 +96,7 @@ def test_a_batch_that_grows_too_large_is_refused(case):
 def test_records_above_segment_bytes_are_refused(case):
     """A batch larger than segment.bytes answers RECORD_LIST_TOO_LARGE."""
     topic = case.topic()
-    fits, exceeds = batch(b"x" * (100 - AROUND)), batch(b"x" * (101 - AROUND))
+    fits, exceeds = coded(b"x" * (100 - AROUND)), coded(b"x" * (101 - AROUND))
     return case.scenario(
         a_topic(topic, configs={"segment.bytes": 100}),
         produce(topic, 0, fits, version=case.version, name="fits"),

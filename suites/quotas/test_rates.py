@@ -15,8 +15,8 @@ from touchstone.harness.model.expect import all_of, answer, answered, by_release
 from touchstone.harness.model.scenario import Await, Quiet, Send
 from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.quotas.asks import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
-from touchstone.suites.scene import ONE, batch
+from touchstone.suites.kit.quotas import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
+from touchstone.suites.kit.records import ONE, batch
 
 WRITTEN = "responses[0].partition_responses[0].error_code"
 WAIT = "throttle_time_ms"

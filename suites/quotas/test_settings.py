@@ -8,7 +8,7 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.quotas.asks import CONSUMER, PRODUCER, alter, describe, of_client
+from touchstone.suites.kit.quotas import CONSUMER, PRODUCER, alter, describe, of_client
 
 CODE = "entries[0].error_code"
 ENTRIES, VALUES = "entries", "entries[0].values"

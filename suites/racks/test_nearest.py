@@ -11,20 +11,19 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import pause_broker, resume_broker, stop_broker
-from touchstone.suites.scene import among
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO
+from touchstone.suites.kit.three_brokers import (
     LAG,
     MARK,
-    ONE,
     READ,
     STILL,
-    TWO,
     a_log,
     marked,
     read,
     until_led,
     write,
 )
+from touchstone.suites.kit.topics import among
 
 PREFERRED = f"{READ}.preferred_read_replica"
 NOBODY, FROM = -1, 11

@@ -14,10 +14,10 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     encode_subscription,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance import acts
-from touchstone.suites.rebalance.acts import comes, coordinated, id_of, sync
-from touchstone.suites.rebalance.beats import heard
-from touchstone.suites.rebalance.beats import join as joins
+from touchstone.suites.kit import groups
+from touchstone.suites.kit.consumer_groups import heard
+from touchstone.suites.kit.consumer_groups import join as joins
+from touchstone.suites.kit.groups import comes, coordinated, id_of, sync
 
 SHARED = "shared-by-classic-members"
 
@@ -55,4 +55,4 @@ def mixed(group, **how):
 
 
 def rejoins(group, *owned, name, **how):
-    return acts.join("c", group, member=id_of("c"), protocols=wants(*owned), name=name, **how)
+    return groups.join("c", group, member=id_of("c"), protocols=wants(*owned), name=name, **how)

@@ -24,7 +24,7 @@ from typing import Any
 
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Ask, Await
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     DESCRIBE,
     ID_FIRST,
     NOBODY,
@@ -36,11 +36,11 @@ from touchstone.suites.rebalance.acts import (
     join,
     leave,
     leave_all,
-    sent,
     subscription,
     sync,
     until,
 )
+from touchstone.suites.kit.sending import sent
 
 SHORT_MS = 300  # a session that is over soon
 NONE, JOINING, SYNCING, SETTLED = "none", "joining", "syncing", "settled"

@@ -9,18 +9,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from touchstone.harness.model.scenario import Await
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     JOIN,
     PREPARING,
     again,
     comes,
     coordinated,
     leave,
-    sent,
     sync,
     two,
     until,
 )
+from touchstone.suites.kit.sending import sent
 
 PLAN = {"a": b"part of a", "b": b"part of b"}
 

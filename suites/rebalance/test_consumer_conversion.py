@@ -8,9 +8,8 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer, own_batches
 from touchstone.harness.model.scenario import Await
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance import acts
-from touchstone.suites.rebalance.acts import comes, coordinated, heartbeat, id_of, sent, sync
-from touchstone.suites.rebalance.beats import (
+from touchstone.suites.kit import groups
+from touchstone.suites.kit.consumer_groups import (
     AWAY,
     BEATS,
     CLUSTER,
@@ -26,7 +25,9 @@ from touchstone.suites.rebalance.beats import (
     until,
     written,
 )
-from touchstone.suites.rebalance.beats import join as joins
+from touchstone.suites.kit.consumer_groups import join as joins
+from touchstone.suites.kit.groups import comes, coordinated, heartbeat, id_of, sync
+from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
 
 TYPES, CLASSIC, CONSUMER = f"{MEMBERS}[*].member_type", 0, 1
@@ -43,7 +44,7 @@ def test_classic_groups_are_upgraded(case):
         classic(group),
         joins(group, "m1", SHARED, name="m1", version=case.version),
         describe(group, version=1, name="mixed"),
-        acts.describe(group, version=6, name="no classic one"),
+        groups.describe(group, version=6, name="no classic one"),
         heartbeat("c", group, 1, name="c hears"),
         expect=all_of(
             answer("m1", EPOCH).is_(2),
@@ -92,7 +93,7 @@ def test_eager_members_give_up_by_joining(case):
     eager = {"protocols": wants(version=0)}
     return case.scenario(
         mixed(group, **eager),
-        acts.join("c", group, member=id_of("c"), name="again", **eager),
+        groups.join("c", group, member=id_of("c"), name="again", **eager),
         sync("c", group, 2, name="has"),
         beat(group, "m1", 2, name="m1 takes"),
         expect=all_of(
@@ -108,8 +109,8 @@ def test_newcomers_may_be_classic(case):
     assign one.
     """
     group, version = case.group(), case.version
-    first = acts.join("n", group, protocols=wants(), version=version, name="first")
-    again = acts.join("n", group, member=acts.Ref("first", "member_id"), protocols=wants(),
+    first = groups.join("n", group, protocols=wants(), version=version, name="first")
+    again = groups.join("n", group, member=groups.Ref("first", "member_id"), protocols=wants(),
                       version=version, name="again")  # fmt: skip
     return case.scenario(
         begun(group),
@@ -119,7 +120,7 @@ def test_newcomers_may_be_classic(case):
         describe(group, version=1, name="then"),
         expect=all_of(
             answer("first", CODE).is_(
-                ErrorCode.NONE if version < acts.ID_FIRST else ErrorCode.MEMBER_ID_REQUIRED
+                ErrorCode.NONE if version < groups.ID_FIRST else ErrorCode.MEMBER_ID_REQUIRED
             ),
             answer("again", CODE).is_(ErrorCode.NONE),
             answer("again", "leader").is_(""),
@@ -144,9 +145,9 @@ def test_classic_members_are_checked(case):
         sync("c", group, 7, name="sync of another generation"),
         sync("c", group, 1, version=5, protocol="other", name="other protocol"),
         sync("c", group, 1, version=5, kind="other", name="other type"),
-        acts.join("x", group, kind="connect", name="other kind"),
-        acts.join("x", group, protocols=(("other", wants()[0][1]),), name="nothing in common"),
-        acts.leave_all("x", group, ("stranger", None), ("", "i9"), name="nobody leaves"),
+        groups.join("x", group, kind="connect", name="other kind"),
+        groups.join("x", group, protocols=(("other", wants()[0][1]),), name="nothing in common"),
+        groups.leave_all("x", group, ("stranger", None), ("", "i9"), name="nobody leaves"),
         expect=all_of(
             answer("other generation", CODE).is_(ErrorCode.ILLEGAL_GENERATION),
             answer("stranger", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
@@ -180,7 +181,7 @@ def test_some_classic_groups_stay(case):
         comes("c", group, **UNFIT[case.why]),
         sync("c", group, 1, {"c": part(0, user_data=b"mine")}, name="c synced"),
         joins(group, "m1", SHARED, name="ask"),
-        acts.describe(group, version=6, name="then"),
+        groups.describe(group, version=6, name="then"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.GROUP_ID_NOT_FOUND),
             answer("then", STATE).is_("Stable"),
@@ -198,11 +199,11 @@ def test_who_waits_is_told_of_the_upgrade(case):
         begun(group),
         comes("c", group, protocols=wants()),
         sent(comes("d", group, protocols=wants())),
-        acts.until(group, acts.PREPARING, "d has come"),
+        groups.until(group, groups.PREPARING, "d has come"),
         rejoins(group, name="c again"),
         Await("d comes"),
         sent(sync("d", group, 2, name="d waits")),
-        acts.heartbeat("c", group, 2, name="c beats"),
+        groups.heartbeat("c", group, 2, name="c beats"),
         joins(group, "m1", SHARED, name="m1", server_assignor="range"),
         Await("d waits"),
         describe(group, version=1, name="then"),
@@ -222,12 +223,12 @@ def test_consumer_groups_are_downgraded(case):
     return case.scenario(
         mixed(group),
         beat(group, "m1", LEAVE, version=case.version, name="m1 leaves"),
-        acts.describe(group, version=5, name="classic again"),
+        groups.describe(group, version=5, name="classic again"),
         describe(group, name="no consumer group"),
         heartbeat("c", group, 2, name="c hears"),
-        acts.join("c", group, member=id_of("c"), protocols=wants(0, 1, 2, 3), name="c again"),
+        groups.join("c", group, member=id_of("c"), protocols=wants(0, 1, 2, 3), name="c again"),
         sync("c", group, 3, {"c": part(0, 1, 2, 3)}, name="c leads"),
-        acts.describe(group, version=5, name="then"),
+        groups.describe(group, version=5, name="then"),
         expect=all_of(
             answer("classic again", STATE).is_("PreparingRebalance"),
             answer("no consumer group", "groups[0].error_code").is_(ErrorCode.GROUP_ID_NOT_FOUND),
@@ -248,8 +249,8 @@ def test_static_consumers_may_return_as_classic_ones(case):
     return case.scenario(
         begun(group),
         joins(group, "s1", SHARED, name="s1", instance_id="i1"),
-        acts.join("c", group, instance="i1", protocols=wants(), version=version, name="c comes"),
-        acts.describe(group, version=5, name="then"),
+        groups.join("c", group, instance="i1", protocols=wants(), version=version, name="c comes"),
+        groups.describe(group, version=5, name="then"),
         sync("c", group, 2, instance="i1", version=3, name="has"),
         expect=all_of(
             answer("c comes", "generation_id").is_(2), answer("then", STATE).is_("Stable")
@@ -267,7 +268,7 @@ def test_static_members_change_their_protocol_among_others(case):
         begun(group),
         joins(group, "s1", SHARED, name="s1", instance_id="i1"),
         joins(group, "m1", SHARED, name="m1"),
-        acts.join("c", group, instance="i1", protocols=wants(), version=5, name="c comes"),
+        groups.join("c", group, instance="i1", protocols=wants(), version=5, name="c comes"),
         describe(group, version=1, name="classic"),
         joins(group, "s2", SHARED, name="s2", instance_id="i1"),
         describe(group, version=1, name="then"),
@@ -338,12 +339,12 @@ def test_classic_members_commit_in_their_generation(case):
     own = {"member": id_of("c"), "version": 8}
     return case.scenario(
         mixed(group),
-        acts.commit("c", group, SHARED, 1, name="now", **own),
-        acts.commit("c", group, SHARED, 0, name="before", **own),
-        acts.commit("c", group, SHARED, 7, name="later", **own),
+        groups.commit("c", group, SHARED, 1, name="now", **own),
+        groups.commit("c", group, SHARED, 0, name="before", **own),
+        groups.commit("c", group, SHARED, 7, name="later", **own),
         expect=all_of(
-            answer("now", acts.OFFSET_CODE).is_(0),
-            answer("later", acts.OFFSET_CODE).is_(ErrorCode.ILLEGAL_GENERATION),
+            answer("now", groups.OFFSET_CODE).is_(0),
+            answer("later", groups.OFFSET_CODE).is_(ErrorCode.ILLEGAL_GENERATION),
         ),
     )
 
@@ -379,7 +380,7 @@ def test_all_may_leave_at_once(case):
     group = case.group()
     return case.scenario(
         mixed(group),
-        acts.leave_all("c", group, (id_of("c"), None), ("m1", None), ("x", None), name="ask"),
+        groups.leave_all("c", group, (id_of("c"), None), ("m1", None), ("x", None), name="ask"),
         describe(group, name="then"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
@@ -402,7 +403,7 @@ def test_without_migration_protocols_stay_apart(case):
         coordinated(other),
         joins(group, "m1", SHARED, name="consumer"),
         joins(other, "m1", SHARED, name="m1"),
-        acts.join("d", other, protocols=wants(), name="classic"),
+        groups.join("d", other, protocols=wants(), name="classic"),
         beat(other, "m1", AWAY, name="not static"),
         expect=all_of(
             answer("consumer", CODE).is_(ErrorCode.GROUP_ID_NOT_FOUND),

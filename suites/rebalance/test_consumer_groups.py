@@ -15,8 +15,8 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance import acts
-from touchstone.suites.rebalance.beats import (
+from touchstone.suites.kit import groups
+from touchstone.suites.kit.consumer_groups import (
     AWAY,
     BEATS,
     CODE,
@@ -420,7 +420,7 @@ def test_good_byes_are_tombstones(case):
             beat(group, "m1", AWAY, name="away", **how),
             join(group, "m2", topic, name="back", **how),
             beat(group, "m2", LEAVE, name="leaves", **how),
-            acts.delete(group, name="delete"),
+            groups.delete(group, name="delete"),
         ),
         expect=all_of(
             answer("delete", "results[0].error_code").is_(ErrorCode.NONE),
@@ -443,13 +443,13 @@ def test_offsets_survive_a_change_of_protocol(case):
     return case.scenario(
         started(group, topic),
         written(
-            acts.commit("x", group, topic, name="commit"),
+            groups.commit("x", group, topic, name="commit"),
             join(group, "m1", topic, name="m1"),
             beat(group, "m1", LEAVE, name="leaves"),
-            acts.comes("c", group),
+            groups.comes("c", group),
         ),
         Ask("OffsetFetch", 1, fetched, name="fetch"),
-        acts.describe(group, name="then"),
+        groups.describe(group, name="then"),
         expect=all_of(
             answer("fetch", "topics[0].partitions[0].committed_offset").is_(5),
             answer("then", STATE).is_("CompletingRebalance"),

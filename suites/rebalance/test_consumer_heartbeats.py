@@ -7,8 +7,8 @@ from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.steps import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance.acts import CLUSTER
-from touchstone.suites.rebalance.beats import describe
+from touchstone.suites.kit.consumer_groups import describe
+from touchstone.suites.kit.groups import CLUSTER
 
 FROM_CLIENTS = range_("ConsumerGroupHeartbeat", 1)
 

@@ -6,7 +6,7 @@ Sources: KIP-848; `consumer_histories.py`; observed on 4.3.1.
 
 from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import answer
-from touchstone.suites.rebalance.beats import (
+from touchstone.suites.kit.consumer_groups import (
     AWAY,
     CLUSTER,
     LEAVE,

@@ -11,9 +11,8 @@ from touchstone.harness.model.steps import (
     describe_configs,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance import acts
-from touchstone.suites.rebalance.acts import coordinated, list_groups
-from touchstone.suites.rebalance.beats import (
+from touchstone.suites.kit import groups
+from touchstone.suites.kit.consumer_groups import (
     BY_EXPRESSION,
     CODE,
     DESCRIBES,
@@ -34,6 +33,7 @@ from touchstone.suites.rebalance.beats import (
     join,
     started,
 )
+from touchstone.suites.kit.groups import coordinated, list_groups
 
 BAD = {
     "class": "[", "group": "(", "repeat": "a**", "argument": "*a", "reference": r"(a)\1",
@@ -133,7 +133,7 @@ def test_consumer_groups_are_described(case):
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1", rack_id="r1", instance_id="i1"),
-        acts.comes("c", classic),
+        groups.comes("c", classic),
         describe(group, classic, "no such group", version=case.version, operations=True,
                  name="ask"),
         expect=all_of(
@@ -168,7 +168,7 @@ def test_consumer_groups_are_no_classic_ones(case):
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1"),
-        acts.describe(group, version=case.version, name="ask"),
+        groups.describe(group, version=case.version, name="ask"),
         expect=answer("ask", STATE).is_("Dead"),
     )
 
@@ -184,7 +184,7 @@ def test_groups_are_listed_by_type(case):
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1"),
-        acts.comes("c", classic),
+        groups.comes("c", classic),
         list_groups((), (case.kinds,), version=case.version, name="ask"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),

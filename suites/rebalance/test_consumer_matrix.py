@@ -1,6 +1,6 @@
 """The matrix of consumer groups: every request of a member in every state of that member.
 
-One claim per cell, made from two tables: `beats.STATES` are the rows, REQUESTS the columns.
+One claim per cell, made from two tables: `consumer_groups.STATES` are the rows, REQUESTS the columns.
 `consumer_words.py` holds each cell's answer, an error or the member epoch afterwards, and the
 group's state after it.
 
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Ask
-from touchstone.suites.rebalance import acts
-from touchstone.suites.rebalance.beats import (
+from touchstone.suites.kit import groups
+from touchstone.suites.kit.consumer_groups import (
     AWAY,
     CLUSTER,
     CODE,
@@ -88,7 +88,7 @@ def _offsets(s: Scene, epoch: int, member: str | None = None) -> Ask:
 
 
 def _commit(s: Scene, epoch: int, member: str) -> Ask:
-    return acts.commit("x", s.group, s.topic, epoch, member=member, version=9, name="ask")
+    return groups.commit("x", s.group, s.topic, epoch, member=member, version=9, name="ask")
 
 
 REQUESTS = (
@@ -162,19 +162,19 @@ REQUESTS = (
     ),
     Request(
         "committing", "OffsetCommit in the member's epoch",
-        lambda s: _commit(s, s.state.epoch, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
+        lambda s: _commit(s, s.state.epoch, s.state.member), "OffsetCommit", groups.OFFSET_CODE,
     ),
     Request(
         "committing-before", "OffsetCommit in the previous epoch",
-        lambda s: _commit(s, s.state.epoch - 1, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
+        lambda s: _commit(s, s.state.epoch - 1, s.state.member), "OffsetCommit", groups.OFFSET_CODE,
     ),
     Request(
         "committing-later", "OffsetCommit in a later epoch",
-        lambda s: _commit(s, s.state.epoch + 9, s.state.member), "OffsetCommit", acts.OFFSET_CODE,
+        lambda s: _commit(s, s.state.epoch + 9, s.state.member), "OffsetCommit", groups.OFFSET_CODE,
     ),
     Request(
         "committing-simply", "OffsetCommit without a member",
-        lambda s: _commit(s, -1, ""), "OffsetCommit", acts.OFFSET_CODE,
+        lambda s: _commit(s, -1, ""), "OffsetCommit", groups.OFFSET_CODE,
     ),
     Request(
         "fetching", "OffsetFetch in the member's epoch",
@@ -186,25 +186,25 @@ REQUESTS = (
         "groups[0].error_code",
     ),
     Request(
-        "deleting", "DeleteGroups", lambda s: acts.delete(s.group, name="ask"),
+        "deleting", "DeleteGroups", lambda s: groups.delete(s.group, name="ask"),
         "DeleteGroups", "results[0].error_code",
     ),
     Request(
         "deleting-offsets", "OffsetDelete",
-        lambda s: acts.delete_offsets(s.group, s.topic, name="ask"), "OffsetDelete",
+        lambda s: groups.delete_offsets(s.group, s.topic, name="ask"), "OffsetDelete",
         "error_code",
     ),
     Request(
         "leaving-the-classic-way", "LeaveGroup of the member",
-        lambda s: s.classic(acts.leave, version=3), "LeaveGroup", "members[0].error_code",
+        lambda s: s.classic(groups.leave, version=3), "LeaveGroup", "members[0].error_code",
     ),
     Request(
         "beating-the-classic-way", "Heartbeat of the member",
-        lambda s: s.classic(acts.heartbeat, s.state.epoch), "Heartbeat",
+        lambda s: s.classic(groups.heartbeat, s.state.epoch), "Heartbeat",
     ),
     Request(
         "syncing-the-classic-way", "SyncGroup of the member",
-        lambda s: s.classic(acts.sync, s.state.epoch), "SyncGroup",
+        lambda s: s.classic(groups.sync, s.state.epoch), "SyncGroup",
     ),
 )  # fmt: skip
 
@@ -220,7 +220,7 @@ def _expected(request: Request, word: str) -> Any:
     if answered.lstrip("-").isdigit():
         first = all_of(place.is_(0), answer("ask", EPOCH).is_(int(answered)))
     else:
-        first = place.is_(acts.code(answered))
+        first = place.is_(groups.code(answered))
     return all_of(first, answer("then", STATE).is_(then))
 
 

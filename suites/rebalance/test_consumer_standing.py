@@ -17,9 +17,8 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Ask, Until
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance import acts
-from touchstone.suites.rebalance.acts import id_of
-from touchstone.suites.rebalance.beats import (
+from touchstone.suites.kit import groups
+from touchstone.suites.kit.consumer_groups import (
     AWAY,
     BEATS,
     CODE,
@@ -39,6 +38,7 @@ from touchstone.suites.rebalance.beats import (
     started,
     until,
 )
+from touchstone.suites.kit.groups import id_of
 from touchstone.suites.rebalance.mixed import SHARED, begun, mixed, rejoins, wants
 
 CLASSIC_STATIC = {"instance": "i1", "version": 5}
@@ -134,7 +134,7 @@ CELLS = {
     ),
     "a-stranded-instance-joins-the-classic-way": Cell(
         _stranded,
-        lambda g, t: acts.join("x", g, instance="i1", version=5, protocols=wants(), name="ask"),
+        lambda g, t: groups.join("x", g, instance="i1", version=5, protocols=wants(), name="ask"),
         "UNKNOWN_MEMBER_ID",
     ),
     "a-stranded-instance-beats": Cell(
@@ -154,30 +154,30 @@ CELLS = {
     ),
     "a-stranded-instance-is-put-out": Cell(
         _stranded,
-        lambda g, t: acts.leave_all("x", g, ("", "i1"), name="ask"),
+        lambda g, t: groups.leave_all("x", g, ("", "i1"), name="ask"),
         "UNKNOWN_MEMBER_ID", "members[0].error_code",
     ),
     "who-is-away-joins-without-its-instance": Cell(
         _away, lambda g, t: join(g, "m1", SHARED, name="ask")
     ),
     "who-is-away-joins-the-classic-way": Cell(
-        _away, lambda g, t: acts.join("x", g, member="m1", protocols=wants(), name="ask")
+        _away, lambda g, t: groups.join("x", g, member="m1", protocols=wants(), name="ask")
     ),
     "who-is-away-is-replaced-the-classic-way": Cell(
-        _away, lambda g, t: acts.join("x", g, instance="i1", version=5, protocols=wants(),
+        _away, lambda g, t: groups.join("x", g, instance="i1", version=5, protocols=wants(),
                                       name="ask"),
     ),
     "a-consumer-joins-the-classic-way": Cell(
-        _away, lambda g, t: acts.join("x", g, member="m2", protocols=wants(), name="ask")
+        _away, lambda g, t: groups.join("x", g, member="m2", protocols=wants(), name="ask")
     ),
     "a-consumer-commits-what-it-has-had": Cell(
         lambda g, t: [*started(g, t), *STATES["revoked"].steps(g, t)],
-        lambda g, t: acts.commit("x", g, t, 2, member="m1", version=9, name="ask"),
-        at=acts.OFFSET_CODE,
+        lambda g, t: groups.commit("x", g, t, 2, member="m1", version=9, name="ask"),
+        at=groups.OFFSET_CODE,
     ),
     "a-static-classic-member-is-replaced": Cell(
         lambda g, t: mixed(g, **CLASSIC_STATIC),
-        lambda g, t: acts.join("d", g, instance="i1", version=5, protocols=wants(), name="ask"),
+        lambda g, t: groups.join("d", g, instance="i1", version=5, protocols=wants(), name="ask"),
     ),
     "a-classic-member-beats": Cell(lambda g, t: mixed(g), lambda g, t: _of_c(g, epoch=1)),
     "a-classic-member-beats-of-a-later-epoch": Cell(
@@ -198,8 +198,8 @@ CELLS = {
     ),
     "a-classic-member-commits-what-it-has-had": Cell(
         _moved,
-        lambda g, t: acts.commit("c", g, SHARED, 1, member=id_of("c"), version=8, name="ask"),
-        at=acts.OFFSET_CODE,
+        lambda g, t: groups.commit("c", g, SHARED, 1, member=id_of("c"), version=8, name="ask"),
+        at=groups.OFFSET_CODE,
     ),
     "a-classic-member-fetches": Cell(
         lambda g, t: mixed(g), lambda g, t: _offsets(g, SHARED, 1, id_of("c")), at=FETCHED
@@ -221,8 +221,8 @@ def test_consumer_groups_know_how_each_stands(case):
         cell.steps(group, topic),
         cell.ask(group, topic),
         describe(group, version=1, name="then"),
-        acts.describe(group, version=5, name="as a classic one"),
-        expect=answer("ask", cell.at).is_(acts.code(cell.code)),
+        groups.describe(group, version=5, name="as a classic one"),
+        expect=answer("ask", cell.at).is_(groups.code(cell.code)),
     )
 
 

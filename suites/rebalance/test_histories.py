@@ -9,7 +9,7 @@ Sources: GROUP-01 to 25, 32; `histories.py`; all five releases were asked.
 from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import answer
 from touchstone.harness.model.steps import a_topic
-from touchstone.suites.rebalance.acts import CLUSTER, STATE, coordinated
+from touchstone.suites.kit.groups import CLUSTER, STATE, coordinated
 from touchstone.suites.rebalance.histories import HISTORIES, STATIC_HISTORIES
 from touchstone.suites.rebalance.scripts import played
 

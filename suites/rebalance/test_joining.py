@@ -9,7 +9,7 @@ from touchstone.harness.model.expect import all_of, answer, fits, no_answer
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     CLUSTER,
     CODE,
     EMPTY,
@@ -25,11 +25,11 @@ from touchstone.suites.rebalance.acts import (
     join,
     leave,
     meet,
-    sent,
     subscription,
     sync,
     until,
 )
+from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.states import scene
 
 OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"

@@ -8,7 +8,7 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.placeholders import Joined, Name
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     CLUSTER,
     CODE,
     MEMBERS,

@@ -17,7 +17,7 @@ from touchstone.harness.model.expect import all_of, answer, fits
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Ask, Await
 from touchstone.harness.model.steps import a_topic
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     CLUSTER,
     CODE,
     ID_FIRST,
@@ -40,11 +40,11 @@ from touchstone.suites.rebalance.acts import (
     leave,
     left_code,
     list_groups,
-    sent,
     subscription,
     sync,
     until,
 )
+from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.states import PLAN, STATES, State, returned, scene
 
 Word = str | Mapping[str, str]

@@ -9,7 +9,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     CLUSTER,
     CODE,
     OFFSET_CODE,
@@ -25,10 +25,10 @@ from touchstone.suites.rebalance.acts import (
     join,
     leave_all,
     meet,
-    sent,
     sync,
     until,
 )
+from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.states import PLAN
 
 OBSERVED = "observed on 2.8.2, 3.9.2 and 4.3.1"

@@ -11,7 +11,7 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Await
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance.acts import (
+from touchstone.suites.kit.groups import (
     CLUSTER,
     CODE,
     EMPTY,
@@ -28,11 +28,11 @@ from touchstone.suites.rebalance.acts import (
     heartbeat,
     id_of,
     leave,
-    sent,
     sync,
     two,
     until,
 )
+from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.states import PLAN, scene
 
 SHORT_MS = 1500  # over soon, and not before two members have met on a busy machine

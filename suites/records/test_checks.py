@@ -11,17 +11,9 @@ from touchstone.harness.model.placeholders import Records
 from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import varint
-from touchstone.suites.scene import among
-from touchstone.suites.sending import (
-    RECORD,
-    batch,
-    damaged,
-    ends_at,
-    log_end,
-    messages,
-    refused_with,
-    stored_at,
-)
+from touchstone.suites.kit.producing import refused_with, stored_at
+from touchstone.suites.kit.records import RECORD, coded, damaged, messages
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 CODECS = ("none", "gzip", "snappy", "lz4")
 WITH_BATCHES = {"api": "Produce", "versions": range_("Produce", 3), "where": among(3, 9, 13)}
@@ -66,7 +58,7 @@ def judged(case, records, expectation: Expectation):
 )
 def test_wrong_crc_is_refused(case):
     """Produce of a batch with a wrong CRC answers CORRUPT_MESSAGE and stores nothing."""
-    wrong = Records(batch(b"a", codec=case.codec).build, patch=((17, b"\0\0\0\1"),))
+    wrong = Records(coded(b"a", codec=case.codec).build, patch=((17, b"\0\0\0\1"),))
     return judged(case, wrong, refused_with("send", ErrorCode.CORRUPT_MESSAGE))
 
 
@@ -174,7 +166,7 @@ def test_base_offsets_are_zero(case):
 def test_unknown_formats_are_refused(case):
     """Produce of a batch with an unknown magic answers CORRUPT_MESSAGE and stores nothing; 1.0 and
     2.2 close the connection."""
-    records = Records(batch(b"a").build, patch=((16, bytes((case.magic,))),))
+    records = Records(coded(b"a").build, patch=((16, bytes((case.magic,))),))
     return judged(
         case,
         records,
@@ -217,7 +209,7 @@ def test_impossible_lengths_are_refused(case):
     """Produce of a batch that is shorter than its header answers CORRUPT_MESSAGE and stores
     nothing; 1.0 and 2.2 may close the connection."""
     word = case.length.to_bytes(4, "big", signed=True)
-    records = Records(batch(b"a").build, patch=((8, word),))
+    records = Records(coded(b"a").build, patch=((8, word),))
     corrupt = refused_with("send", ErrorCode.CORRUPT_MESSAGE)
     by_parser = corrupt if case.length == 48 else refused("send")
     return judged(case, records, by_release({"1.0-2.2": by_parser, "2.8+": corrupt}))
@@ -235,8 +227,8 @@ def test_compacted_topics_refuse_records_without_key(case):
     """Produce to a compacted topic answers INVALID_RECORD (CORRUPT_MESSAGE before 2.4) for a batch
     with a record without a key and stores none of it."""
     topic = case.topic()
-    mixed = batch((b"k", b"v"), b"keyless", (b"l", b"w"), b"keyless too", codec=case.codec)
-    keyed = batch((b"k", b"v"), (b"", b"empty key"), (b"gone", None), codec=case.codec)
+    mixed = coded((b"k", b"v"), b"keyless", (b"l", b"w"), b"keyless too", codec=case.codec)
+    keyed = coded((b"k", b"v"), (b"", b"empty key"), (b"gone", None), codec=case.codec)
     return case.scenario(
         a_topic(topic, configs={"cleanup.policy": case.policy}),
         produce(topic, 0, mixed, version=case.version, name="send"),
@@ -261,7 +253,7 @@ def test_zstd_needs_version_7(case):
     unsupported = all_of(refused_with("send", ErrorCode.UNSUPPORTED_COMPRESSION_TYPE), ends_at(0))
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(b"a", codec="zstd"), version=case.version, name="send"),
+        produce(topic, 0, coded(b"a", codec="zstd"), version=case.version, name="send"),
         log_end(topic),
         fetch(topic, version=10, max_wait_ms=0, name="read"),
         expect=unsupported if case.version < 7 else all_of(stored_at("send", 0), ends_at(1)),

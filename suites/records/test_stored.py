@@ -12,8 +12,9 @@ from touchstone.harness.model.placeholders import Now
 from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.records import batch as format_2
 from touchstone.reference_impl.wire.records.batch import Record
-from touchstone.suites.scene import among
-from touchstone.suites.sending import CODECS, batch, damaged, ends_at, log_end, messages, stored_at
+from touchstone.suites.kit.producing import stored_at
+from touchstone.suites.kit.records import CODECS, coded, damaged, messages
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 EVERY_CODEC = tuple(CODECS)
 WITHOUT_ZSTD = EVERY_CODEC[:4]
@@ -47,7 +48,7 @@ def read_back(case, sent, *, configs=None, expect, fetch_version=None):
 )
 def test_every_codec_comes_back(case):
     """Fetch returns a batch in the codec of its producer, with its records unchanged."""
-    sent = batch((b"k", b"one"), (b"l", b"two"), (None, b"three" * 30), codec=case.codec)
+    sent = coded((b"k", b"one"), (b"l", b"two"), (None, b"three" * 30), codec=case.codec)
     return read_back(
         case,
         sent,
@@ -74,7 +75,7 @@ def test_topics_may_choose_the_codec(case):
     stored = 0 if case.wanted == "uncompressed" else CODECS[case.wanted]
     return read_back(
         case,
-        batch((b"k", b"one"), {"value": b"two", "headers": [(b"h", b"x")]}, codec=case.codec),
+        coded((b"k", b"one"), {"value": b"two", "headers": [(b"h", b"x")]}, codec=case.codec),
         configs={"compression.type": case.wanted},
         expect=all_of(
             batches("read", "[*].attributes").is_([stored]),
@@ -95,7 +96,7 @@ def test_topics_may_choose_zstd(case):
     codec."""
     return read_back(
         case,
-        batch(b"one", b"two", codec=case.codec),
+        coded(b"one", b"two", codec=case.codec),
         configs={"compression.type": "zstd"},
         fetch_version=READS_ZSTD,
         expect=all_of(
@@ -116,7 +117,7 @@ def test_rewritten_batches_keep_their_producer(case):
     producer = {"producer_id": 77, "producer_epoch": 3, "base_sequence": 0}
     return read_back(
         case,
-        batch(b"a", b"b", codec=case.codec, **producer),
+        coded(b"a", b"b", codec=case.codec, **producer),
         configs={"compression.type": "lz4"},
         expect=all_of(
             batches("read", "[0].producer_id").is_(77),
@@ -162,7 +163,7 @@ def test_old_formats_are_stored_as_batches(case):
 def test_batches_may_come_in_old_versions(case):
     """Produce 0 to 2 stores a batch of format 2."""
     return read_back(
-        case, batch(b"a", b"b"), expect=all_of(stored_at("send", 0), ends_at(2))
+        case, coded(b"a", b"b"), expect=all_of(stored_at("send", 0), ends_at(2))
     )  # fmt: skip
 
 
@@ -181,7 +182,7 @@ def test_old_readers_get_old_formats(case):
     magic = 0 if case.version < 2 else 1 if case.version < 4 else 2
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch((b"k", b"one"), (None, b"two")), name="send"),
+        produce(topic, 0, coded((b"k", b"one"), (None, b"two")), name="send"),
         fetch(topic, version=case.version, name="read"),
         expect=all_of(
             batches("read", "[0].magic").is_(magic),
@@ -200,7 +201,7 @@ def test_keys_values_and_headers_come_back(case):
     """Fetch returns keys, values and headers as they were produced, null and empty ones apart and
     repeated header keys included."""
     headers = [(b"h", b""), (b"h", None), ("\u00fc".encode(), b"\xff"), (b"", b"x")]
-    sent = batch(
+    sent = coded(
         {"key": None, "value": None},
         {"key": b"", "value": b""},
         {"key": b"k", "value": b"\0\xff" * 200, "headers": headers},
@@ -225,7 +226,7 @@ def test_keys_values_and_headers_come_back(case):
 )
 def test_leader_epochs_are_stamped(case):
     """The leader writes its epoch into each batch, whatever epoch the producer sent."""
-    sent = batch(b"a", partition_leader_epoch=case.sent_epoch)
+    sent = coded(b"a", partition_leader_epoch=case.sent_epoch)
     return read_back(
         case, sent, expect=batches("read", "[0].partition_leader_epoch").is_(0)
     )  # fmt: skip
@@ -283,7 +284,7 @@ def test_offsets_of_plain_batches_are_believed(case):
     return case.scenario(
         a_topic(topic),
         produce(topic, 0, odd, version=case.version, name="send"),
-        produce(topic, 0, batch(b"a"), version=case.version, name="next"),
+        produce(topic, 0, coded(b"a"), version=case.version, name="next"),
         log_end(topic),
         expect=all_of(stored_at("send", 0), stored_at("next", 3), ends_at(4)),
     )
@@ -324,7 +325,7 @@ def test_far_timestamps_fit_one_batch(case):
     values = [{"value": b"%d" % n, "timestamp": time} for n, time in enumerate(times)]
     return read_back(
         case,
-        batch(*values, codec=case.codec),
+        coded(*values, codec=case.codec),
         expect=records("read", "[*].timestamp").is_(list(times)),
     )
 

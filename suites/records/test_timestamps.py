@@ -16,16 +16,9 @@ from touchstone.harness.model.expect import (
 from touchstone.harness.model.placeholders import Now
 from touchstone.harness.model.steps import a_topic, fetch, list_offsets, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import among
-from touchstone.suites.sending import (
-    batch,
-    damaged,
-    ends_at,
-    log_end,
-    messages,
-    refused_with,
-    stored_at,
-)
+from touchstone.suites.kit.producing import refused_with, stored_at
+from touchstone.suites.kit.records import coded, damaged, messages
+from touchstone.suites.kit.topics import among, ends_at, log_end
 
 APPEND_TIME = "responses[0].partition_responses[0].log_append_time_ms"
 LOG_APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
@@ -53,7 +46,7 @@ def test_log_append_time_replaces_timestamps(case):
     old = [{"value": b"a", "timestamp": 5}, {"value": b"b", "timestamp": 9}]
     return case.scenario(
         a_topic(topic, configs=LOG_APPEND_TIME),
-        produce(topic, 0, batch(*old, codec=case.codec), version=case.version, name="send"),
+        produce(topic, 0, coded(*old, codec=case.codec), version=case.version, name="send"),
         fetch(topic, name="read"),
         expect=all_of(
             answer("send", APPEND_TIME).at_least(Now(-5_000)),
@@ -120,7 +113,7 @@ def test_timestamps_must_be_near_the_clock(case):
     values = [{"value": b"a", "timestamp": Now()}, {"value": b"b", "timestamp": Now(case.off)}]
     return case.scenario(
         a_topic(topic, configs={"message.timestamp.difference.max.ms": MINUTE}),
-        produce(topic, 0, batch(*values, codec=case.codec), version=case.version, name="send"),
+        produce(topic, 0, coded(*values, codec=case.codec), version=case.version, name="send"),
         log_end(topic),
         expect=out_of_bounds(),
     )
@@ -143,7 +136,7 @@ def test_past_and_future_have_bounds_of_their_own(case):
     record = {"value": b"a", "timestamp": Now(case.off)}
     return case.scenario(
         a_topic(topic, configs={f"message.timestamp.{case.bound}.max.ms": MINUTE}),
-        produce(topic, 0, batch(record), version=case.version, name="send"),
+        produce(topic, 0, coded(record), version=case.version, name="send"),
         log_end(topic),
         expect=out_of_bounds() if beyond else stored,
     )
@@ -162,7 +155,7 @@ def test_the_far_future_is_refused_by_default(case):
     stored = all_of(stored_at("send", 0), ends_at(1))
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(record), version=case.version, name="send"),
+        produce(topic, 0, coded(record), version=case.version, name="send"),
         log_end(topic),
         expect=by_release({"1.0-3.9": stored, "4.3": out_of_bounds()}),
     )
@@ -178,7 +171,7 @@ def test_no_timestamp_is_a_timestamp(case):
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
-        produce(topic, 0, batch(b"a", timestamp=-1), version=case.version, name="send"),
+        produce(topic, 0, coded(b"a", timestamp=-1), version=case.version, name="send"),
         fetch(topic, name="read"),
         list_offsets(topic, timestamp=0, name="by time"),
         expect=all_of(stored_at("send", 0), records("read", "[0].timestamp").is_(-1)),

@@ -8,8 +8,8 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import batch
-from touchstone.suites.share.acts import (
+from touchstone.suites.kit.records import batch
+from touchstone.suites.kit.shares import (
     ACCEPT,
     ACK_CODE,
     BERT,

@@ -9,8 +9,8 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.rebalance import beats
-from touchstone.suites.share.acts import (
+from touchstone.suites.kit import consumer_groups
+from touchstone.suites.kit.shares import (
     ANNE,
     BERT,
     SEEN,
@@ -37,7 +37,7 @@ def describes(name, api=API, versions=None, **how):
 def a_consumer(group, topic):
     """A member of a consumer group joins."""
     first = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": [topic]}
-    return beats.beat(group, "m1", 0, owned=(), version=1, name="consumer", **first)
+    return consumer_groups.beat(group, "m1", 0, owned=(), version=1, name="consumer", **first)
 
 
 @describes("groups-are-described")

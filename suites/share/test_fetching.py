@@ -8,8 +8,8 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import a_topic, delete_records, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import appended, batch
-from touchstone.suites.share.acts import (
+from touchstone.suites.kit.records import batch
+from touchstone.suites.kit.shares import (
     ACCEPT,
     ACQUIRED,
     ANNE,
@@ -33,7 +33,8 @@ from touchstone.suites.share.acts import (
     opened,
     run,
 )
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.topics import appended
+from touchstone.suites.kit.transactions import (
     ABORT,
     COMMIT,
     a_producer,

@@ -17,15 +17,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
 from touchstone.harness.model.steps import fetch as read_log
-from touchstone.suites.share.acts import (
-    ANNE,
-    CLUSTER,
-    RELEASE,
-    SEEN,
-    a_group,
-    beat,
-    is_,
-)
+from touchstone.suites.kit.shares import ANNE, CLUSTER, RELEASE, SEEN, a_group, beat, is_
 from touchstone.suites.share.test_states import (
     ACKNOWLEDGED,
     AVAILABLE,

@@ -14,7 +14,7 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.share.acts import (
+from touchstone.suites.kit.shares import (
     ANNE,
     BERT,
     CODE,

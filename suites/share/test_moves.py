@@ -26,9 +26,9 @@ from touchstone.harness.model.steps import (
     metadata,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites import trio
-from touchstone.suites.controller.asks import elect, reassign
-from touchstone.suites.share.acts import (
+from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.controllers import elect, reassign
+from touchstone.suites.kit.shares import (
     ACCEPT,
     ACQUIRED,
     ANNE,
@@ -58,10 +58,10 @@ from touchstone.suites.share.test_states import asked, batch, summary
 GROUPS, STATES = "__consumer_offsets", "__share_group_state"
 COORDINATORS, READERS = (2, 0), (1, 0)  # where logs of coordinators and of records live
 LED, SPARE, COORDINATES = 1, 0, 2
-CONFIG = {name: str(value) for name, value in CLUSTER.items()} | trio.DEATH["config"]
+CONFIG = {name: str(value) for name, value in CLUSTER.items()} | three_brokers.DEATH["config"]
 CARD = {"releases": RELEASE, "config": CONFIG, "evidence": SEEN}
-HARMED: dict[str, Any] = trio.DEATH | CARD
-WHOLE: dict[str, Any] = trio.CALM | CARD
+HARMED: dict[str, Any] = three_brokers.DEATH | CARD
+WHOLE: dict[str, Any] = three_brokers.CALM | CARD
 ELECTED = "replica_election_results[0].partition_result[0].error_code"
 LAG = "groups[0].topics[0].partitions[0].lag"
 
@@ -89,8 +89,8 @@ def taken_over(log):
     seen = metadata(log, version=5, broker=SPARE, name=f"{log} taken over")
     asked = list_offsets(log, 0, broker=SPARE, name=f"{log} serves")
     return [
-        Until(seen, trio.LEADER, "==", SPARE, also=((trio.ISR, "len ==", 1),)),
-        Until(asked, trio.OFFSET_CODE, "==", 0),
+        Until(seen, three_brokers.LEADER, "==", SPARE, also=((three_brokers.ISR, "len ==", 1),)),
+        Until(asked, three_brokers.OFFSET_CODE, "==", 0),
     ]
 
 
@@ -104,11 +104,11 @@ def a_group(case, group, topic, **configs):
     return [
         founded(group),
         configured(group, **({"reset": "earliest"} | configs)),
-        trio.placed(topic, {0: READERS}),
+        three_brokers.placed(topic, {0: READERS}),
         known(group, topic, **at(group)),
         joins(group, ANNE, topic, **at(group)),
         opened(group, topic, broker=LED),
-        trio.write(topic, b"one", b"two", b"three", to=LED, name="written"),
+        three_brokers.write(topic, b"one", b"two", b"three", to=LED, name="written"),
     ]
 
 
@@ -122,7 +122,7 @@ def acquired(case, group, topic, **configs):
 
 def moved(case, topic):
     """The leader of the records is dead, and the spare one leads."""
-    return [kill_broker(LED), trio.until_led(case, topic, SPARE, [SPARE])]
+    return [kill_broker(LED), three_brokers.until_led(case, topic, SPARE, [SPARE])]
 
 
 def delivered(group, topic, name="next", *, version, member=BERT):
@@ -202,7 +202,7 @@ def test_states_survive_their_coordinator(case):
         acknowledge(group, 1, topic, run(0, 0, ACCEPT), **how, name="before"),
         Until(offsets(group, [(topic, [0])], name="begins", **at(group)), LAG, "==", 2),
         kill_broker(COORDINATES),
-        trio.until_led(case, topic, LED, [LED, SPARE]),
+        three_brokers.until_led(case, topic, LED, [LED, SPARE]),
         taken_over(STATES),
         acknowledge(group, 2, topic, run(1, 1, ACCEPT), **how, name="after"),
         Until(offsets(group, [(topic, [0])], name="goes on", **at(group, "after")), LAG, "==", 1),
@@ -246,10 +246,10 @@ def test_who_led_before_has_nothing(case):
         acquired(case, group, topic),
         reassign(topic, {0: [SPARE, LED]}),
         Until(elect(topic, name="moved"), ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED),
-        trio.until_led(case, topic, SPARE, [SPARE, LED]),
+        three_brokers.until_led(case, topic, SPARE, [SPARE, LED]),
         Until(
-            trio.end(topic, at=LED, name="leads no more"),
-            trio.OFFSET_CODE,
+            three_brokers.end(topic, at=LED, name="leads no more"),
+            three_brokers.OFFSET_CODE,
             "==",
             ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ),

@@ -8,8 +8,8 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import batch
-from touchstone.suites.share.acts import (
+from touchstone.suites.kit.records import batch
+from touchstone.suites.kit.shares import (
     ACCEPT,
     ANNE,
     CODE,

@@ -7,11 +7,8 @@ observed on 4.3.1.
 from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.offsets import commits
-from touchstone.suites.rebalance import acts as classic
-from touchstone.suites.rebalance import beats
-from touchstone.suites.share.acts import ANNE, a_group, card, described, is_
-from touchstone.suites.transactions import acts as transactions
+from touchstone.suites.kit import consumer_groups, groups, offsets, transactions
+from touchstone.suites.kit.shares import ANNE, a_group, card, described, is_
 
 MEMBERS = "groups[0].members"
 
@@ -36,7 +33,7 @@ def test_classic_members_do_not_join(case):
     """JoinGroup of a share group answers INCONSISTENT_GROUP_PROTOCOL."""
     return judged(
         case,
-        lambda group, _: classic.join("x", group, version=case.version, name="ask"),
+        lambda group, _: groups.join("x", group, version=case.version, name="ask"),
         expect=is_("ask", ErrorCode.INCONSISTENT_GROUP_PROTOCOL),
     )
 
@@ -47,7 +44,7 @@ def test_classic_members_do_not_sync(case):
     stays."""
     return judged(
         case,
-        lambda group, _: classic.sync("x", group, 1, member=ANNE, version=case.version, name="ask"),
+        lambda group, _: groups.sync("x", group, 1, member=ANNE, version=case.version, name="ask"),
         expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )
 
@@ -58,7 +55,7 @@ def test_classic_members_do_not_beat(case):
     of a member, which stays."""
     return judged(
         case,
-        lambda group, _: classic.heartbeat(
+        lambda group, _: groups.heartbeat(
             "x", group, 3, member=ANNE, version=case.version, name="ask"
         ),
         expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
@@ -70,7 +67,7 @@ def test_classic_members_do_not_leave(case):
     """LeaveGroup removes no member of a share group."""
     return judged(
         case,
-        lambda group, _: classic.leave("x", group, member=ANNE, version=case.version, name="ask"),
+        lambda group, _: groups.leave("x", group, member=ANNE, version=case.version, name="ask"),
         expect=answer("described", "groups[0].group_state").is_("Stable"),
     )
 
@@ -83,9 +80,9 @@ def test_consumers_do_not_join(case):
     how = {"version": case.version}
     return case.scenario(
         a_group(group, topic),
-        beats.join(group, "m1", topic, name="joins", **how),
-        beats.beat(group, ANNE, 3, name="goes on", **how),
-        beats.beat(group, ANNE, -1, name="leaves", **how),
+        consumer_groups.join(group, "m1", topic, name="joins", **how),
+        consumer_groups.beat(group, ANNE, 3, name="goes on", **how),
+        consumer_groups.beat(group, ANNE, -1, name="leaves", **how),
         described(group, name="described"),
         expect=all_of(
             *(is_(name, ErrorCode.GROUP_ID_NOT_FOUND) for name in ("joins", "goes on", "leaves")),
@@ -102,14 +99,14 @@ def test_nobody_commits_offsets(case):
     how = {"version": case.version}
     return case.scenario(
         a_group(group, topic),
-        commits.commit(group, topic, name="nobody", **how),
-        commits.commit(group, topic, member=ANNE, generation=3, name="member", **how),
-        commits.commit(group, case.topic("made up"), version=2, name="no topic"),
-        commits.fetch(group, topic, name="kept"),
+        offsets.commit(group, topic, name="nobody", **how),
+        offsets.commit(group, topic, member=ANNE, generation=3, name="member", **how),
+        offsets.commit(group, case.topic("made up"), version=2, name="no topic"),
+        offsets.fetch(group, topic, name="kept"),
         described(group, name="described"),
         expect=all_of(
-            answer("nobody", commits.CODE).is_not(0),
-            answer("member", commits.CODE).is_not(0),
+            answer("nobody", offsets.CODE).is_not(0),
+            answer("member", offsets.CODE).is_not(0),
             answer("described", MEMBERS).has_length(1),
         ),
     )
@@ -127,7 +124,7 @@ def test_transactions_commit_no_offsets(case):
         transactions.settled(transactions.add_offsets(transaction, group, version=0, name="added")),
         asked,
         transactions.ended(transaction, word="committed"),
-        commits.fetch(group, topic, name="kept"),
+        offsets.fetch(group, topic, name="kept"),
         described(group, name="described"),
         expect=all_of(
             answer("ask", transactions.COMMITTED_OFFSET).is_not(0),
@@ -141,7 +138,7 @@ def test_offsets_are_not_fetched(case):
     """OffsetFetch of a share group changes nothing: the group stays Stable."""
     return judged(
         case,
-        lambda group, topic: commits.fetch(group, topic, version=case.version, name="ask"),
+        lambda group, topic: offsets.fetch(group, topic, version=case.version, name="ask"),
         expect=answer("described", "groups[0].group_state").is_("Stable"),
     )
 
@@ -152,6 +149,6 @@ def test_offsets_are_not_deleted(case):
     member stays."""
     return judged(
         case,
-        lambda group, topic: commits.offset_delete(group, topic, name="ask"),
+        lambda group, topic: offsets.offset_delete(group, topic, name="ask"),
         expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )

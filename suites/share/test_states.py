@@ -12,7 +12,7 @@ from touchstone.harness.model.placeholders import TopicId
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.share.acts import a_group, card
+from touchstone.suites.kit.shares import a_group, card
 
 INITIALISE, READ, WRITE, DELETE, SUMMARY = (
     "InitializeShareGroupState",

@@ -31,9 +31,9 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites import trio
-from touchstone.suites.controller.asks import elect, reassign
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.controllers import elect, reassign
+from touchstone.suites.kit.transactions import (
     CODE,
     READ_COMMITTED,
     TRANSACTION,
@@ -48,11 +48,11 @@ LEADER, WITNESS = 0, 3  # of what is sent
 ROWS = {"log": [1, 2], "sent": [LEADER, WITNESS]}
 WITHOUT_EPOCHS = 5  # of Metadata: how often earlier cases moved the log does not show
 ELECTED = "replica_election_results[0].partition_result[0].error_code"
-END, ISR = "topics[0].partitions[0].offset", trio.ISR
+END, ISR = "topics[0].partitions[0].offset", three_brokers.ISR
 ROW = "responses[0].partitions[0]"
-CONFIG = trio.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
-HARMED: dict[str, Any] = trio.DEATH | {"config": CONFIG, "brokers": 4}
-WHOLE: dict[str, Any] = trio.CALM | {"config": CONFIG, "brokers": 4}
+CONFIG = three_brokers.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
+HARMED: dict[str, Any] = three_brokers.DEATH | {"config": CONFIG, "brokers": 4}
+WHOLE: dict[str, Any] = three_brokers.CALM | {"config": CONFIG, "brokers": 4}
 FORMER = Ref("coordinator", "node_id")
 
 
@@ -82,7 +82,7 @@ def opened(topic, transaction):
 
 def a_case(case):
     topic, transaction = case.topic(), case.transactional_id()
-    made = trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
+    made = three_brokers.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
     found = find_coordinator(transaction, key_type=TRANSACTION, name="coordinator")
     known = Until(found, CODE, "==", 0)
     return topic, transaction, [made, founded(), known, opened(topic, transaction)]

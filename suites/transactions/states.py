@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, coordinator_ready, list_offsets
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.transactions import (
     ABORT,
     COMMIT,
     READ_COMMITTED,

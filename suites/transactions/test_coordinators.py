@@ -11,8 +11,8 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import init_producer_id, resume_broker, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites import trio
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.transactions import (
     ABORT,
     ADDED,
     CODE,
@@ -137,7 +137,7 @@ def test_half_done_ends_keep_the_next_coordinator_busy(case):
     api="DescribeTransactions",
     versions=range_("DescribeTransactions", 0),
     commit=(COMMIT, ABORT),
-    **trio.on("3.9,4.3", HARMED),
+    **three_brokers.on("3.9,4.3", HARMED),
 )
 def test_half_done_ends_are_described(case):
     """DescribeTransactions at the next coordinator shows PrepareCommit or PrepareAbort with its
@@ -181,7 +181,7 @@ def test_open_ones_go_on_at_the_next_coordinator(case):
     topic, transaction, steps = a_case(case)
     other, after = case.topic("other"), at(transaction, "after")
     return case.scenario(
-        trio.placed(other, {0: ROWS["sent"]}),
+        three_brokers.placed(other, {0: ROWS["sent"]}),
         steps,
         moved(transaction),
         Until(add_partitions(transaction, other, name="added", **after), ADDED, "==", 0),
@@ -272,7 +272,7 @@ def test_who_returns_coordinates_no_more(case):
     api="EndTxn",
     versions=range_("EndTxn", 0, 0),
     commit=(COMMIT, ABORT),
-    **trio.on("2.8,3.9,4.3", WHOLE),
+    **three_brokers.on("2.8,3.9,4.3", WHOLE),
 )
 def test_elections_move_their_coordinator(case):
     """Electing another leader of the transaction log moves the coordinator: the former one answers
@@ -281,7 +281,7 @@ def test_elections_move_their_coordinator(case):
     topic, transaction = case.topic(), case.transactional_id()
     before, after = at(transaction, "before"), at(transaction, "after")
     return case.scenario(
-        trio.placed(topic, {0: ROWS["sent"]}),
+        three_brokers.placed(topic, {0: ROWS["sent"]}),
         founded(),
         preferred(1),
         opened(topic, transaction),
@@ -309,14 +309,14 @@ def test_elections_move_their_coordinator(case):
     switches=("half-done-ends-forgotten",),
     api="EndTxn",
     versions=range_("EndTxn", 0, 0),
-    **trio.on("4.3", HARMED),
+    **three_brokers.on("4.3", HARMED),
 )
 def test_half_done_ends_are_done_by_who_is_elected(case):
     """A coordinator that an election moved in completes an end that the former one decided."""
     topic, transaction = case.topic(), case.transactional_id()
     before, after = at(transaction, "before"), at(transaction, "after")
     return case.scenario(
-        trio.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2}),
+        three_brokers.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2}),
         founded(),
         preferred(1),
         opened(topic, transaction),
@@ -345,7 +345,7 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
     versions=range_("EndTxn", 5),
     commit=(COMMIT, ABORT),
     decided=(0, 5),
-    **trio.on("4.3", HARMED),
+    **three_brokers.on("4.3", HARMED),
 )
 def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
     """EndTxn version 5 answers CONCURRENT_TRANSACTIONS while markers cannot be written, for a
@@ -375,7 +375,7 @@ def test_ends_that_raise_the_epoch_wait_for_markers_too(case):
     api="AddPartitionsToTxn",
     versions=range_("AddPartitionsToTxn", FIRST_BATCHED),
     commit=(COMMIT, ABORT),
-    **trio.on("3.9,4.3", HARMED),
+    **three_brokers.on("3.9,4.3", HARMED),
 )
 def test_half_done_ones_are_not_verified(case):
     """AddPartitionsToTxn with verify_only answers CONCURRENT_TRANSACTIONS while the transaction's

@@ -10,10 +10,9 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import a_topic, ask, produce, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites import trio
-from touchstone.suites.scene import ONE, batch
-from touchstone.suites.sending import from_producer
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.records import ONE, batch, from_producer
+from touchstone.suites.kit.transactions import (
     CLUSTER,
     COMMIT,
     PRODUCER,
@@ -217,7 +216,7 @@ def test_ended_ones_leave_the_producer(case):
 @claim(
     "transactions.followers-tell-producers-too",
     evidence=("KIP-664", "observed on 2.8.2, 3.9.2 and 4.3.1"),
-    **PRODUCERS | trio.CALM,
+    **PRODUCERS | three_brokers.CALM,
 )
 def test_followers_tell_producers_too(case):
     """DescribeProducers succeeds at leaders and followers; a broker without a replica answers
@@ -227,9 +226,9 @@ def test_followers_tell_producers_too(case):
     partition = "topics[0].partitions[0]"
     known = f"{partition}.active_producers"
     return case.scenario(
-        trio.placed(topic, {0: [1, 2]}),
+        three_brokers.placed(topic, {0: [1, 2]}),
         producer_ready(),
-        trio.write(topic, from_producer(plain, 0, 0, b"a", b"b")),
+        three_brokers.write(topic, from_producer(plain, 0, 0, b"a", b"b")),
         describe_producers(topic, broker=1, name="leader"),
         describe_producers(topic, broker=2, name="follower"),
         describe_producers(topic, broker=0, name="neither"),

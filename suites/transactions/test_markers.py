@@ -13,9 +13,8 @@ from touchstone.harness.model.expect import all_of, answer, batches, by_release,
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import a_topic, fetch, list_offsets, produce, producer_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, TWO
-from touchstone.suites.sending import from_producer
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.records import ONE, TWO, from_producer
+from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
     COMMIT,

@@ -17,7 +17,7 @@ from touchstone.harness.model.expect import Expectation, all_of, answer, fits
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import coordinator_ready, init_producer_id
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
     CODE,

@@ -10,7 +10,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
     COMMIT,

@@ -9,7 +9,7 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.steps import a_topic, ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.transactions import (
     CLUSTER,
     COMMIT,
     a_producer,

@@ -11,8 +11,9 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import a_topic, coordinator_ready, fetch, list_offsets, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, THREE, TWO, among, batch
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.topics import among
+from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
     COMMIT,

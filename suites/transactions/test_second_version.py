@@ -9,7 +9,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, coordinator_ready, fetch, init_producer_id
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.transactions.acts import (
+from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
     COMMIT,

@@ -11,7 +11,8 @@ from touchstone.harness.model.expect import all_of, answer, answered, connection
 from touchstone.harness.model.scenario import Ask, Await, Frame, Raw, Send
 from touchstone.harness.model.steps import a_topic, list_offsets, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.scene import ONE, batch, part, question
+from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.records import ONE, batch
 
 API_VERSIONS, METADATA = 18, 3
 NOTHING = {"topics": [], "allow_auto_topic_creation": False}

@@ -1,4 +1,4 @@
-"""What the suite of transactions shares: the cluster it wants, requests, and steps into each state.
+"""Transactions: the cluster that they want, requests, and steps into each state.
 
 Requests of the oldest versions take a transactional id through its states, so that every release
 gets there in the same way; the version at hand is that of the request a claim is about. Two facts
@@ -6,7 +6,7 @@ make states certain. A coordinator that has begun to end a transaction answers
 CONCURRENT_TRANSACTIONS until the markers are written, so repeating a request until it answers
 otherwise waits for the end. And markers are appended with acks=-1: a partition below
 min.insync.replicas holds a transaction in PrepareCommit or PrepareAbort for as long as a case likes
-(until 2.8; later the minimum is at most the number of replicas, KIP-966). Nothing here judges.
+(until 2.8; later the minimum is at most the number of replicas, KIP-966).
 
 Sources: TransactionCoordinator, TransactionMarkerChannelManager at 1.0.2 and 2.8.2; KIP-98.
 """

@@ -14,7 +14,6 @@ from typing import Any
 
 from touchstone.harness.model.claim import only
 from touchstone.harness.model.expect import answer
-from touchstone.harness.model.placeholders import Now, Records
 from touchstone.harness.model.scenario import Ask, Until
 from touchstone.harness.model.steps import (
     EARLIEST,
@@ -24,7 +23,8 @@ from touchstone.harness.model.steps import (
     list_offsets,
     produce,
 )
-from touchstone.suites.scene import THREE, appended, batch
+from touchstone.suites.kit.records import THREE, batch, keyed
+from touchstone.suites.kit.topics import appended
 
 LIVELY = {
     "log.retention.check.interval.ms": 200,
@@ -41,6 +41,8 @@ LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVE
 READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
 EARLIEST_OFFSET = "topics[0].partitions[0].offset"
 BYTES = "responses[0].partitions[0].records"
+# 2.8 shows every topic of the broker, those nobody asked for without partitions: hence the stars.
+SIZES = "results[*].topics[*].partitions[*].partition_size"
 COMPACT = {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0"}
 
 
@@ -82,17 +84,6 @@ def retention_passes(witness: Any) -> list[Any]:
     return steps
 
 
-def keyed(key: bytes, value: bytes | None, *, at: int = 0, **how: Any) -> Records:
-    """A batch of one record with a key; no value makes it a tombstone."""
-    return pairs((key, value), at=at, **how)
-
-
-def pairs(*records: tuple[bytes, bytes | None], at: int = 0, **how: Any) -> Records:
-    """A batch of several such records."""
-    given = [{"key": key, "value": value} for key, value in records]
-    return Records({"magic": 2, "records": given, "timestamp": Now(at), **how})
-
-
 def compacted(topic: Any, *batches: Any, leaves: int, configs: Any = None) -> list[Any]:
     """A log that is written first, then told to be compact, and awaited: cleaned exactly once.
 
@@ -120,3 +111,14 @@ def shrunk(topic: Any, below: int, name: str = "cleaned") -> Until:
 def closing(at=LAST):
     """The batch that ends the segment before it and stays in the active one."""
     return keyed(END, THREE, at=at)
+
+
+def describe_log_dirs(topic: Any, *partitions: int, version: int, name: str = "dirs") -> Ask:
+    """DescribeLogDirs of some partitions of one topic; of partition 0 when none is named."""
+    topics = [{"topic": topic, "partitions": list(partitions or (0,))}]
+    return Ask("DescribeLogDirs", version, {"topics": topics}, name=name)
+
+
+def size_is(topic: Any, size: int, *, version: int, name: str = "size") -> Until:
+    """Wait until partition 0 has this many bytes."""
+    return Until(describe_log_dirs(topic, version=version, name=name), SIZES, "each ==", size)

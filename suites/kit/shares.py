@@ -1,4 +1,4 @@
-"""What the suite of share groups shares: the cluster it wants, requests, and a group that reads.
+"""Share groups: the cluster that they want, requests, and a group that reads.
 
 One node keeps its own states (`share.coordinator.state.topic...`), a member is assigned partitions
 without a pause, and locks may be as short as Kafka lets them be. A group's configs are written
@@ -7,8 +7,7 @@ has share partitions initialised, so members beat until they are assigned some; 
 way are the same in every run. A share partition is read from the share coordinator when somebody
 fetches it first, so another member does that, before there are records. A lock that ends is waited
 for by a fetch that waits. And so is whoever fetched before: a leader answers first and lets go of
-the share partition afterwards, and to who comes in between there is nothing to read. Nothing here
-judges.
+the share partition afterwards, and to who comes in between there is nothing to read.
 
 Sources: KIP-932, KIP-1206, KIP-1222, KIP-1226; DelayedShareFetch@4.3.1; schemas of
 APIs 76 to 79, 83 to 87, 90 to 92.
@@ -27,7 +26,7 @@ from touchstone.harness.model.steps import (
     coordinator_ready,
     incremental_alter_configs,
 )
-from touchstone.suites.scene import appended
+from touchstone.suites.kit.topics import appended
 
 RELEASE = "4.3"
 CLUSTER = {

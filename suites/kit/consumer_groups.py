@@ -1,8 +1,8 @@
-"""What the claims about consumer groups (KIP-848) share: their cluster, requests and states.
+"""Consumer groups (KIP-848): the cluster that they want, requests and states.
 
 A member is its member id, which clients choose (and may choose in version 0 too). This cluster
 computes assignments at once and allows short sessions, so nothing waits but what a claim is about.
-Topics have four partitions, so two members have two each. Nothing here judges.
+Topics have four partitions, so two members have two each.
 
 Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
 """
@@ -15,7 +15,7 @@ from touchstone.harness.model.placeholders import Name, Ref, TopicId
 from touchstone.harness.model.scenario import Ask, Until
 from touchstone.harness.model.steps import a_topic, ask, incremental_alter_configs, list_offsets
 from touchstone.harness.model.steps import fetch as read_log
-from touchstone.suites.rebalance.acts import coordinated
+from touchstone.suites.kit.groups import coordinated
 
 CLUSTER = {
     "offsets.topic.num.partitions": 1,

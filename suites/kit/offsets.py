@@ -1,9 +1,9 @@
-"""What the claims about committed offsets share: the cluster, requests of each form, members.
+"""Committed offsets: requests of each form, and members that commit.
 
 A commit or fetch hides what changed from version to version: a topic by name or by id (v10), one
 group or several in one request (OffsetFetch v8). Members join with the oldest version that all
 five releases serve, which takes a newcomer at once whatever KIP-394 says of later ones, so that
-the version at hand is that of the request a claim is about. Nothing here judges.
+the version at hand is that of the request a claim is about.
 
 Sources: schema OffsetCommit, OffsetFetch, OffsetDelete; KIP-709, KIP-848; GROUP-16, GROUP-18.
 """
@@ -17,7 +17,7 @@ from touchstone.harness.model.placeholders import Joined, Name, Ref, TopicId
 from touchstone.harness.model.scenario import Ask, Until
 from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.transactions.acts import CLUSTER
+from touchstone.suites.kit.transactions import CLUSTER
 
 __all__ = ["CLUSTER"]
 

@@ -1,11 +1,11 @@
-"""What the suite of classic groups shares: the cluster it wants, its members, and their requests.
+"""Members of classic groups: the cluster that they want, and their requests.
 
 A member is a letter. It has a connection and a client id of its own, so that one member may wait
 for a join while another sends requests, and lists of members have an order although their ids are
 random. Requests of versions that all five releases serve, and that need no member id first, take a
 group through its states; the version at hand is that of the request a claim is about. A request
 that waits is sent and awaited later: the group's state meanwhile shows that it waits, and so does
-an answer that contains what happened after the request. Nothing here judges.
+an answer that contains what happened after the request.
 
 Sources: schemas of APIs 8, 11 to 16, 42 and 47; GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2.
 """
@@ -14,10 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from touchstone.harness.model.placeholders import Ref, TopicId
-from touchstone.harness.model.scenario import Ask, Await, Send, Until
+from touchstone.harness.model.scenario import Ask, Await, Until
 from touchstone.harness.model.steps import ask, coordinator_ready
 from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.sending import sent
 
 # The shape of all claims that need no other: joins are not delayed, sessions may be short.
 CLUSTER = {
@@ -98,14 +99,6 @@ def comes(who: str, group: Any, **how: Any) -> Ask:
 def again(who: str, group: Any, name: str | None = None, **how: Any) -> Ask:
     """A member joins as the one it is."""
     return join(who, group, **{"member": id_of(who)} | how, name=name or f"{who} again")
-
-
-def sent(asked: Ask) -> Send:
-    """The same request without waiting for its answer: Await it by its name."""
-    return Send(
-        asked.api, asked.version, asked.body, str(asked.name), asked.connection, asked.broker,
-        asked.client_id,
-    )  # fmt: skip
 
 
 def meet(group: Any, first: Ask, second: Ask, back: Ask) -> list[Any]:

@@ -1,0 +1,42 @@
+"""A Fetch of several partitions.
+
+Source: schema Fetch.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from touchstone.harness.model.placeholders import TopicId
+from touchstone.harness.model.steps import FETCH_BY_ID, PARTITION_MAX_BYTES
+
+
+def part(partition: int = 0, offset: Any = 0, **fields: Any) -> dict[str, Any]:
+    """One partition of a Fetch, with a consumer's defaults."""
+    return {
+        "partition": partition,
+        "current_leader_epoch": -1,
+        "fetch_offset": offset,
+        "partition_max_bytes": PARTITION_MAX_BYTES,
+        **fields,
+    }
+
+
+def question(
+    version: int, topics: Sequence[tuple[Any, Sequence[dict[str, Any]]]], **fields: Any
+) -> dict[str, Any]:
+    """The body of a Fetch of several partitions: ((topic, (part(...), ...)), ...)."""
+    by_id = version >= FETCH_BY_ID
+    return {
+        "max_wait_ms": 0,
+        "min_bytes": 1,
+        "max_bytes": 50 << 20,
+        "topics": [
+            {("topic_id" if by_id else "topic"): _word(topic, by_id), "partitions": list(parts)}
+            for topic, parts in topics
+        ],
+        **fields,
+    }
+
+
+def _word(topic: Any, by_id: bool) -> Any:
+    return TopicId(topic) if by_id and not isinstance(topic, bytes) else topic
