@@ -126,7 +126,7 @@ def static_settings(broker: Configured) -> dict[str, str]:
         own |= {"node.id": str(broker.id), "process.roles": "broker,controller"}
     if node.rack is not None:
         own["broker.rack"] = node.rack
-    settings = own | broker.config
+    settings = {**own, **broker.config}
     for name in ("broker.id", "node.id"):  # the first one's, if it was said; others count on
         if broker.config.get(name, GENERATED) != GENERATED:
             settings[name] = str(broker.id)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.personas.config_rows import ConfigDefinition
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def reset_duration_ms(strategy: str) -> int | None:
     return int(sum(float(part) * each for part, each in parts if part) * 1000)
 
 
-def _value(definition: config_view.ConfigDefinition, text: str) -> Any:
+def _value(definition: ConfigDefinition, text: str) -> Any:
     value = config_values.read(definition, text)
     if definition.name == ISOLATION and value not in LEVELS:
         words = f"String must be one of: {', '.join(LEVELS)}"

@@ -40,10 +40,9 @@ class AlterPartition:
         if not self._broker.room(ClusterController).here:
             return refusal(ErrorCode.NOT_CONTROLLER)
         node = self._broker.cluster.brokers.get(body["broker_id"])
-        stale = node is None or body["broker_epoch"] < node.epoch
-        if self._broker.persona.kraft:
-            stale = node is None or body["broker_epoch"] != node.epoch
-        if stale:
+        if node is None or body["broker_epoch"] < node.epoch:
+            return refusal(ErrorCode.STALE_BROKER_EPOCH)
+        if self._broker.persona.kraft and body["broker_epoch"] != node.epoch:
             return refusal(ErrorCode.STALE_BROKER_EPOCH)
         return {
             "error_code": ErrorCode.NONE,
@@ -53,8 +52,9 @@ class AlterPartition:
     def _eligible(self, member: int, epoch: int) -> bool:
         """Alive, not stopping, and the one whose fetches the leader has seen."""
         node = self._broker.cluster.brokers.get(member)
-        welcome = node is not None and node.alive and not node.stopping
-        return welcome and epoch in (UNSAID, node.epoch)
+        if node is None or not node.alive or node.stopping:
+            return False
+        return epoch in (UNSAID, node.epoch)
 
     def _topic(self, body: dict[str, Any], row: dict[str, Any], version: int) -> dict[str, Any]:
         cluster = self._broker.cluster

@@ -86,8 +86,8 @@ class ClusterController:
             return
 
         def heard(answer: dict[str, Any] | None, at: int) -> None:
-            done = answer is not None and not answer["error_code"]
-            answered(answer["remaining_partitions"] if done else None, at)
+            refused = answer is None or answer["error_code"]
+            answered(None if answer is None or refused else answer["remaining_partitions"], at)
 
         node = self._broker.cluster.brokers[self._broker.id]
         body = {"broker_id": self._broker.id, "broker_epoch": node.epoch}

@@ -43,12 +43,12 @@ class ConfigChanges:
 
     def answer(self, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
         """The row of one resource: what `alter(name)` refused, or success."""
-        code, message = ErrorCode.NONE, None
+        shown = self.shown_type(kind)
         try:
             alter(name)
         except ApiError as refused:
-            code, message = refused.code, refused.message
-        return _row(self.shown_type(kind), name, code, message)
+            return _row(shown, name, refused.code, refused.message)
+        return _row(shown, name, ErrorCode.NONE, None)
 
     def current(self, kind: int, name: str) -> dict[str, str]:
         """The overrides that a resource has now; ApiError where there is no such resource."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,7 @@ LOG = logging.getLogger("touchstone.controller")
 RETRY_MS = 100
 CHANNEL = "control-plane"
 TopicPartition = tuple[str, int]
+PartitionChanges = Sequence[LeaderState | PartitionDeletion]
 
 
 class _Peer:
@@ -171,7 +172,7 @@ class ControllerChannelManager:
                 leaving.setdefault(replica, []).append(state)
         return leaving
 
-    def _stops(self, rows: Mapping[int, list], delete: bool) -> None:
+    def _stops(self, rows: Mapping[int, PartitionChanges], delete: bool) -> None:
         """StopReplica by broker: each is stopped, and then deleted if it is to be."""
         for broker in sorted(self._peers.keys() & rows.keys()):
             for deletes in (False, True)[: 1 + delete]:
@@ -179,7 +180,9 @@ class ControllerChannelManager:
                     form = controller_frames.STOP_REPLICA
                     self._queue(broker, form, rows[broker], delete=deletes)
 
-    def _queue(self, peer: int, form: controller_frames.Form, rows: list, **more: Any) -> None:
+    def _queue(
+        self, peer: int, form: controller_frames.Form, rows: PartitionChanges, **more: Any
+    ) -> None:
         broker, cluster = self._broker, self._broker.cluster
         version = broker.persona.broker_listener[form.key][1]
         body = {

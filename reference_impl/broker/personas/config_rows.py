@@ -44,6 +44,13 @@ class ConfigDefinition:
     rule: str | None = None
 
     @property
+    def number(self) -> int:
+        """The default of a whole-number setting that has one."""
+        if self.default is None:
+            raise ValueError(f"{self.name} has no default")
+        return int(self.default)
+
+    @property
     def type_code(self) -> int:
         return TYPE_CODES[self.type]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from touchstone.reference_impl.broker.personas.quirks import QUIRKS
 
@@ -64,7 +64,14 @@ def ranges(text: str) -> Ranges:
     return table
 
 
-def values(rows: Mapping[str, tuple[Any, str]]) -> dict[str, dict[str, Any]]:
+class Quirks(TypedDict):
+    """What a Persona holds of its column: each quirk's value, and where it was seen."""
+
+    quirks: Mapping[str, Any]
+    evidence: Mapping[str, str]
+
+
+def values(rows: Mapping[str, tuple[Any, str]]) -> Quirks:
     """`{name: (value, evidence)}` as the two keyword arguments of a Persona."""
     unknown = set(rows) ^ set(QUIRKS)
     if unknown:
