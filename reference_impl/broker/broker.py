@@ -139,8 +139,8 @@ class Broker:
         """The API's handler, with what its signature says that it takes of this broker."""
         found = self._handlers.get(key)
         if found is None:
-            module = registry.handler(key)
-            services = [self.room(kind) for kind in registry.services(key)]
+            module = registry.module_of(key)
+            services: list[object] = [self.room(kind) for kind in registry.services(key)]
             found = self._handlers[key] = lambda request, now: module.handle(
                 request, *services, now
             )
@@ -311,7 +311,7 @@ class Broker:
             else:
                 answer = self.handler(request.header.key)(request, now)
         except Exception as fault:
-            answer = fault
+            return self._effects(request, fault, now)
         return self._effects(request, answer, now)
 
     def _serve_itself(self, key: int, version: int, body: dict[str, Any], now: int) -> None:

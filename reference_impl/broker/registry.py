@@ -33,10 +33,18 @@ def handler(key: int) -> ModuleType | None:
     return import_module(f"touchstone.reference_impl.broker.handlers.{stem}") if stem else None
 
 
+def module_of(key: int) -> ModuleType:
+    """The module that serves `key`; LookupError where none does."""
+    module = handler(key)
+    if module is None:
+        raise LookupError(f"no handler serves key {key}")
+    return module
+
+
 @cache
-def services(key: int) -> tuple[type, ...]:
+def services(key: int) -> tuple[type[object], ...]:
     """The classes that the handler's signature names."""
-    handle = handler(key).handle
+    handle = module_of(key).handle
     code = handle.__code__
     names = code.co_varnames[1 : code.co_argcount - 1]
     return tuple(handle.__globals__[handle.__annotations__[name]] for name in names)

@@ -37,6 +37,16 @@ class Ticket:
         self.answer = answer
         self.watch: Callable[[], None] | None = None
 
+    def then(self, call: Callable[[dict[str, Any]], None]) -> None:
+        """Hand the answer on, now or once it comes."""
+
+        def come() -> None:
+            if self.answer is not None:
+                call(self.answer)
+
+        self.watch = come
+        come()
+
     def give(self, answer: dict[str, Any]) -> None:
         if self.answer is None:
             self.answer = answer

@@ -67,12 +67,9 @@ class AddPartitionsToTxn:
             )
         added, later = coordinator.add(transactional_id, producer, partitions, now), Ticket()
 
-        def then() -> None:
-            later.give({"codes": dict.fromkeys(partitions, added.answer["error_code"])})
-
-        added.watch = then
-        if added.answer is not None:
-            then()
+        added.then(
+            lambda answer: later.give({"codes": dict.fromkeys(partitions, answer["error_code"])})
+        )
         return later
 
     def _leader(self, transactional_id: str) -> int:

@@ -204,7 +204,7 @@ class ConsumerGroups:
         if not joins:
             words = f"Group {beat.group_id} is not a consumer group."
             raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
-        ended = [log_records.group_tombstone(group.id)]
+        ended: list[RecordPair] = [log_records.group_tombstone(group.id)]
         if group.state is State.EMPTY:
             return ConsumerGroup(group.id), ended
         settings = self._settings(group.id)

@@ -169,7 +169,7 @@ class Groups:
     def number(self, name: str) -> int:
         """A setting, or the release's default; a release without the setting has no limit."""
         definition = broker_definitions(self._persona.release).get(name)
-        return self._broker.number(name, int(definition.default) if definition else _UNLIMITED)
+        return self._broker.number(name, definition.number if definition else _UNLIMITED)
 
 
 def leadership_changed(broker: Broker, now: int) -> None:

@@ -19,7 +19,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.cluster.topology import Topic
+    from touchstone.reference_impl.cluster.topology import StoredOffset, Topic
     from touchstone.reference_impl.group.members import Group
 
 UNSET = -1
@@ -93,7 +93,7 @@ class OffsetCommits:
 
         return take
 
-    def in_zookeeper(self, group_id: str) -> dict[tuple[str, int], CommittedOffset]:
+    def in_zookeeper(self, group_id: str) -> dict[tuple[str, int], StoredOffset]:
         """The offsets of a group that version 0 keeps in ZooKeeper; every broker sees the same."""
         return self._broker.cluster.zookeeper_offsets.setdefault(group_id, {})
 

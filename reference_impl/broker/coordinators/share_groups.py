@@ -157,7 +157,7 @@ class ShareGroups:
         done: dict[bytes, frozenset[int]] = {t: row.partitions for t, row in wanted.items()}
         failed: list[int] = []
 
-        def told(place: tuple[bytes, int]) -> share_persister.HeartbeatListener:
+        def told(place: tuple[bytes, int]) -> share_persister.AnswerListener:
             def then(answer: Answer, at: int) -> None:
                 places.discard(place)
                 if answer.code:

@@ -16,6 +16,7 @@ from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators import share_persister
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
+from touchstone.reference_impl.cluster.replica import NO_LEADER
 from touchstone.reference_impl.share import group_records
 from touchstone.reference_impl.share.coordinator import ShareState
 from touchstone.reference_impl.share.group import (
@@ -25,6 +26,7 @@ from touchstone.reference_impl.share.group import (
     joined,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -112,7 +114,8 @@ class ShareOffsets:
         now: int,
     ) -> None:
         topic, index = self._broker.cluster.by_id[place[0]].name, place[1]
-        leader = self._broker.cluster.partition(topic, index).leader
+        partition = self._broker.cluster.partition(topic, index)
+        leader = NO_LEADER if partition is None else partition.leader
         if leader == self._broker.id:
             replica, error = self._broker.replicas.locate(topic, index)
             told(place, error, replica.log.high_watermark if replica else 0, now)
@@ -124,7 +127,7 @@ class ShareOffsets:
             "topics": [{"name": topic, "partitions": [row]}],
         }
 
-        def heard(answer: dict | None, at: int) -> None:
+        def heard(answer: Struct | None, at: int) -> None:
             if answer is None:
                 told(place, E.LEADER_NOT_AVAILABLE, 0, at)
                 return
@@ -151,7 +154,7 @@ class ShareOffsets:
             try:
                 group = self._broker.room(ShareGroups).share_group(group_id)
             except ApiError as refused:
-                if "is not a share" in refused.message:
+                if "is not a share" in (refused.message or ""):
                     raise
                 group = ShareGroup(group_id)
         if group.members:

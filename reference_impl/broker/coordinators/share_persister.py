@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from touchstone.reference_impl.broker.control import auto_create
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
+from touchstone.reference_impl.broker.control.internal_topics import SHARES
 from touchstone.reference_impl.broker.coordinators import share_states
+from touchstone.reference_impl.cluster.replica import NO_LEADER
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
     SharePartitionKey,
@@ -138,12 +139,12 @@ class _PersisterRequest:
     def go(self, now: int) -> None:
         self.left -= 1
         broker = self.broker
-        if auto_create.SHARES not in broker.cluster.topics:
-            broker.room(AutoTopicCreation).internal_topic(auto_create.SHARES)
+        if SHARES not in broker.cluster.topics:
+            broker.room(AutoTopicCreation).internal_topic(SHARES)
             self._again(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
             return
-        index = share_states.partition_of(broker, self.key)
-        leader = broker.cluster.partition(auto_create.SHARES, index).leader
+        partition = broker.cluster.partition(SHARES, share_states.partition_of(broker, self.key))
+        leader = NO_LEADER if partition is None else partition.leader
         if leader == broker.id:
             share_states.run(broker, self.key, self.operation.ask, now, self._told)
         elif leader < 0:

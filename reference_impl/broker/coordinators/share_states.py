@@ -142,6 +142,9 @@ def _keep(
     states = states_of(broker)
     coordinator, prunable = states.coordinator, states.prunable[index]
     replica, _ = broker.replicas.locate(SHARES, index)
+    if replica is None:
+        then(E.NOT_COORDINATOR, now)
+        return
     left = list(enumerate(writes, replica.log.log_end_offset))
     failed = []
 

@@ -131,7 +131,9 @@ class ClientQuotas:
             return answer
         limit, whose = found
         rate = self._rates.setdefault((key, whose), _Rate())
-        size = request.size if key == PRODUCE else _size(request, answer)
+        size = request.size  # of a Produce; of all else what is answered
+        if key != PRODUCE and isinstance(answer, dict):
+            size = _size(request, answer)
         rate.record(size, now)
         wait = rate.wait(limit, now)
         if not wait:

@@ -141,8 +141,10 @@ class Session:
         if want.key in self.awake:
             return
         self.awake[want.key] = known
-        del self.resting[log_key(want.topic, want.index)]
-        replica = broker.replicas.get(want.topic, want.index)
+        replica = None
+        if want.topic is not None:
+            del self.resting[log_key(want.topic, want.index)]
+            replica = broker.replicas.get(want.topic, want.index)
         state = replica.followers.get(self.follower) if replica else None
         if state is not None and state.shared_fetch is self.shared_fetch:
             state.unshare_fetch()

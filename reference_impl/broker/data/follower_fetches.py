@@ -51,9 +51,11 @@ def busy(
     if arrives and mine:
         session.session.shared_fetch.at = now
     for want in named:
-        replica, known = replicas.get(want.topic, want.index), told.get(want.key)
+        topic, known = want.topic, told.get(want.key)
+        replica = None if topic is None else replicas.get(topic, want.index)
         if (
             known is None
+            or replica is None
             or not waits(replica, want)
             or follower not in replica.isr
             or follower not in replica.followers
@@ -82,7 +84,8 @@ def note(
     for want, row in zip(named, rows, strict=True):
         if row["error_code"] or "diverging_epoch" in row:
             continue
-        replica = replicas.get(want.topic, want.index)
+        topic = want.topic
+        replica = None if topic is None else replicas.get(topic, want.index)
         if replica is not None and follower in replica.followers:
             replicas.followed(replica, follower, want.offset, want.log_start, epoch, now)
 
@@ -91,5 +94,6 @@ def count(replicas: Replicas, named: list[FetchPartition], rows: Rows, now: int)
     """Count what goes out to followers against the leader's quota (FETCH-22, DYN-15)."""
     quota = replicas.leader_quota
     for want, row in zip(named, rows, strict=True):
-        if row["records"] and quota.throttles(want.topic, want.index):
-            quota.record(len(row["records"]), now)
+        topic, records = want.topic, row["records"]
+        if records and topic is not None and quota.throttles(topic, want.index):
+            quota.record(len(records), now)

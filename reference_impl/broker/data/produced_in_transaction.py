@@ -22,6 +22,7 @@ from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode, name_of
 from touchstone.reference_impl.wire.records.batch import HEADER, HEADER_SIZE, BatchHeader
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -82,7 +83,7 @@ class TransactionVerification:
                 fenced[topic, row["index"]] = _FENCED
                 continue
             begun = known is not None and known.transaction_start is not None
-            if not (begun and known.epoch == header.producer_epoch):
+            if known is None or not begun or known.epoch != header.producer_epoch:
                 producer = Producer(header.producer_id, header.producer_epoch)
                 wanted.add((topic, row["index"]))
                 if header.base_sequence and not (known and known.batches):
@@ -96,16 +97,14 @@ class TransactionVerification:
         )
         told = Ticket()
 
-        def then() -> None:
-            found = {key: _refusal(version, code) for key, code in asked.answer["codes"].items()}
+        def then(answer: Struct) -> None:
+            found = {key: _refusal(version, code) for key, code in answer["codes"].items()}
             if adds:
                 found |= {key: _HEADLESS for key in headless if found[key] is None}
             refused = {key: one for key, one in found.items() if one is not None}
             told.give({"refusals": fenced | refused})
 
-        asked.watch = then
-        if asked.answer is not None:
-            then()
+        asked.then(then)
         return told
 
 

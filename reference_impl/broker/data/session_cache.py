@@ -13,8 +13,9 @@ Source: FetchSessionCache.maybeCreateSession, tryEvict and touch at 2.2.1; Fetch
 
 from __future__ import annotations
 
-from random import Random
 from typing import Generic, Protocol, TypeVar
+
+from touchstone.reference_impl.cluster.topology import RandomSource
 
 EVICTION_MS = 120_000
 _IDS = 2**31 - 1
@@ -40,7 +41,7 @@ S = TypeVar("S", bound=CachedSession)
 class SessionCache(Generic[S]):
     """Sessions by id, in `shards` parts of `slots // shards` places each."""
 
-    def __init__(self, slots: int, shards: int, random: Random) -> None:
+    def __init__(self, slots: int, shards: int, random: RandomSource) -> None:
         self._places = slots // shards
         self._shards: list[dict[int, S]] = [{} for _ in range(shards)]
         self._random = random

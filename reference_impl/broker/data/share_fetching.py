@@ -95,8 +95,8 @@ class ShareRead:
         found = {}
         for place, one in self._begun.items():
             stands = self.broker.room(SharePartitions).there(one.key) is one
-            if place not in self._failed and stands and one.share.can_acquire():
-                found[place] = one.share.next_offset()
+            if place not in self._failed and stands and one.active.can_acquire():
+                found[place] = one.active.next_offset()
         return found
 
     def _enough(self, ready: dict[TopicIdPartition, int]) -> bool:
@@ -145,7 +145,7 @@ class ShareRead:
         except LogError as refusal:
             if refusal.code != E.OFFSET_OUT_OF_RANGE:
                 return failed(index, refusal.code), 0
-            one.share.log_begins_at(log.log_start_offset)
+            one.active.log_begins_at(log.log_start_offset)
             return failed(index, E.NONE), 0
         spans = spans_of(read.records)
         aborted = None
@@ -153,7 +153,7 @@ class ShareRead:
             listed = log.aborted(offset, spans[-1].last + 1)
             aborted = [(each.producer_id, each.first_offset) for each in listed]
         wish = self.wish._replace(max_records=left)
-        taken = acquire(one.share, wish, Read(offset, spans, aborted), now)
+        taken = acquire(one.active, wish, Read(offset, spans, aborted), now)
         self.broker.room(SharePartitions).watch(one)
         row = failed(index, E.NONE)
         if taken:

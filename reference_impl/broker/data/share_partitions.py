@@ -58,6 +58,13 @@ class HostedPartition:
     share: SharePartition | None = None
     fault: Fault | None = None  # why it could not be begun; told to those who wait, once
 
+    @property
+    def active(self) -> SharePartition:
+        """The share partition of one that `there` gave, which is active."""
+        if self.share is None:
+            raise AssertionError(f"the share partition {self.key} is not active")
+        return self.share
+
     def stands(self, replica: Replica) -> bool:
         """Whether this is still the replica, and nobody else has led it in between."""
         return self.replica is replica and self.term == replica.term
@@ -123,13 +130,13 @@ class SharePartitions:
         now: int,
         then: Acknowledged,
     ) -> None:
-        self._keep(one, one.share.acknowledge(member, batches, now), now, then)
+        self._keep(one, one.active.acknowledge(member, batches, now), now, then)
 
     def release(self, key: SharePartitionKey, member: str, now: int) -> None:
         """Give back the records that this member has, so that others may have them."""
         one = self.there(key)
         if one is not None:
-            self._keep(one, one.share.release(member), now, lambda code, message, at: None)
+            self._keep(one, one.active.release(member), now, lambda code, message, at: None)
 
     def watch(self, one: HostedPartition) -> None:
         """Have an alarm for the next lock that ends."""
@@ -138,7 +145,7 @@ class SharePartitions:
             if self.all.get(one.key) is one:
                 self._expire(one, now)
 
-        deadline = one.share.deadline()
+        deadline = one.active.deadline()
         self._broker.purgatory.remind(("share locks", self._broker.id, one.key), deadline, due)
 
     def lock_ms(self, group: str) -> int:
@@ -148,12 +155,12 @@ class SharePartitions:
         def told(answer: Answer, at: int) -> None:
             if self.all.get(one.key) is not one:
                 return
-            if answer.code:
+            kept = answer.kept
+            if answer.code or kept is None:
                 code = _TO_CLIENTS.get(E(answer.code), E.UNKNOWN_SERVER_ERROR)
                 one.fault = code, answer.message
                 del self.all[one.key]
             else:
-                kept = answer.kept
                 if "share-next-leader-begins-anew" in self._broker.switches:
                     kept = replace(kept, start=NO_OFFSET, batches=())
                 start = self._start(one, at) if kept.start == NO_OFFSET else kept.start
@@ -194,7 +201,7 @@ class SharePartitions:
 
     def _keep(self, one: HostedPartition, change: Change, now: int, then: Acknowledged) -> None:
         """Write what was begun, then make it good, or take it back."""
-        share = one.share
+        share = one.active
         if change.refusal is not None:
             self.watch(one)
             self._broker.purgatory.touch(key_of(one.key[0], one.key[1:]))
@@ -220,12 +227,13 @@ class SharePartitions:
         self._write(one, change.rows, now, written)
 
     def _expire(self, one: HostedPartition, now: int) -> None:
-        rows = one.share.expire(now)
+        share = one.active
+        rows = share.expire(now)
         self.watch(one)
         if rows:
 
             def written(answer: Answer, at: int) -> None:
-                one.share.advance()
+                share.advance()
 
             self._write(one, rows, now, written)
             self._broker.purgatory.touch(key_of(one.key[0], one.key[1:]))
@@ -237,7 +245,8 @@ class SharePartitions:
         now: int,
         then: Callable[[Answer, int], None],
     ) -> None:
-        update = Update(one.state_epoch, one.leader_epoch, one.share.start, one.share.done, rows)
+        share = one.active
+        update = Update(one.state_epoch, one.leader_epoch, share.start, share.done, rows)
         share_persister.write(self._broker, one.key, update, now, then)
 
 

@@ -254,11 +254,10 @@ class Fetcher:
     def _fetched(self, answer: dict[str, Any] | None, now: int) -> None:
         if answer is None:
             self._session.close()
-        accepted = answer is not None and self._session.accepts(answer)
-        if not accepted:
+        if answer is None or not self._session.accepts(answer):
             if answer is None or self._session.failed:
-                for following in self._asked.values():
-                    self._back_off(following, now)
+                for each in self._asked.values():
+                    self._back_off(each, now)
             return
         for topic in answer["responses"]:
             name = topic["topic_id"] if self._session.by_id else topic["topic"]
@@ -362,8 +361,8 @@ class Fetcher:
         now: int,
     ) -> None:
         if answer is None:
-            for following in asked.values():
-                self._back_off(following, now)
+            for each in asked.values():
+                self._back_off(each, now)
             return
         for topic in answer["topics"]:
             for row in topic["partitions"]:

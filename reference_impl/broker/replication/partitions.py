@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.replica import Replica
@@ -38,7 +39,7 @@ def name_of(metadata: MetadataView, row: dict[str, Any], *, by_id: bool) -> str 
     return topic.name if topic else None
 
 
-def leader_of(metadata: MetadataView, topic: str, index: int) -> tuple[dict[str, int], dict | None]:
+def leader_of(metadata: MetadataView, topic: str, index: int) -> tuple[Struct, Struct | None]:
     """Current leader and its endpoint, for a client that asked the wrong broker (KIP-951)."""
     partition = metadata.partition(topic, index)
     if partition is None or partition.leader < 0:

@@ -94,7 +94,7 @@ class Replicas:
 
     def _number(self, name: str) -> int:
         definition = broker_definitions(self._broker.persona.release)[name]
-        return self._broker.number(name, int(definition.default))
+        return self._broker.number(name, definition.number)
 
     def get(self, topic: str, index: int) -> Replica | None:
         return self._replicas.get((topic, index))
