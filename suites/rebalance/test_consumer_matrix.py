@@ -1,8 +1,8 @@
 """The matrix of consumer groups: every request of a member in every state of that member.
 
-One claim per cell, made from two tables: `consumer_groups.STATES` are the rows, REQUESTS the columns.
-`consumer_words.py` holds each cell's answer, an error or the member epoch afterwards, and the
-group's state after it.
+One claim per cell, made from two tables: STATES (kit/consumer_groups.py) are the rows, REQUESTS the
+columns. `consumer_words.py` holds each cell's answer, an error or the member epoch afterwards, and
+the group's state after it.
 
 Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
