@@ -7,7 +7,7 @@ by the time anybody looks (CONS-43, CONS-44); `beat` is for applications that wo
 session between polls.
 
 How a member comes by its share is its protocol's business: `classic_consumer.py` agrees on
-generations and may have to divide for all, `modern_consumer.py` is told by the coordinator
+generations and may have to divide for all, `kip848_consumer.py` is told by the coordinator
 (KIP-848). What a member owned when it lost its membership is lost, not revoked: others may have it
 already. A listener's callback that is a flow is run as one, so it may commit.
 
@@ -29,9 +29,9 @@ from .consumer import Consumer
 from .coordinator import Coordinator
 from .flow import ClientError, Flow, KafkaError, Pause, Place
 from .group_offsets import CommitFailed, Offset, RebalanceInProgress, Wanted
+from .kip848_member import Kip848Member
 from .member import Do, Member
 from .metadata import View
-from .modern_member import ModernMember
 from .reading import Consumed
 
 Callback = Callable[[list[Place]], Any]
@@ -58,9 +58,9 @@ class Listener(NamedTuple):
 
 
 class GroupConsumer(Consumer):
-    """What members of either protocol have in common; see `ClassicConsumer`, `ModernConsumer`."""
+    """What members of either protocol have in common; see `ClassicConsumer`, `Kip848Consumer`."""
 
-    member: Member | ModernMember
+    member: Member | Kip848Member
 
     def __init__(
         self,

@@ -34,8 +34,8 @@ from touchstone.reference_impl.client.flow import (
     Pause,
 )
 from touchstone.reference_impl.client.group_consumer import GroupConsumer
+from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
-from touchstone.reference_impl.client.modern_consumer import ModernConsumer
 from touchstone.reference_impl.client.producer import Producer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 
@@ -159,7 +159,7 @@ class Client:
         member: GroupConsumer
         if protocol == "consumer":
             own = base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
-            member = ModernConsumer(self.view, group, member_id=own, **options)
+            member = Kip848Consumer(self.view, group, member_id=own, **options)
         elif protocol == "classic":
             member = ClassicConsumer(self.view, group, **options)
         else:

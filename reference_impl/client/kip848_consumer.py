@@ -13,12 +13,12 @@ from typing import Any
 
 from .flow import Flow, Place
 from .group_consumer import GroupConsumer, Listener
+from .kip848_member import Kip848Member
 from .metadata import View, try_refresh
-from .modern_member import ModernMember
 
 
-class ModernConsumer(GroupConsumer):
-    member: ModernMember
+class Kip848Consumer(GroupConsumer):
+    member: Kip848Member
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class ModernConsumer(GroupConsumer):
     ):
         super().__init__(view, group, **options)
         self.regex: str | None = None
-        self.member = ModernMember(
+        self.member = Kip848Member(
             self.coordinator,
             member_id=member_id,
             instance_id=instance_id,

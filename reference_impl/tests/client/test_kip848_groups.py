@@ -7,7 +7,7 @@ import pytest
 from touchstone.reference_impl.client.flow import ClientError, Failed, KafkaError
 from touchstone.reference_impl.client.group_consumer import Listener
 from touchstone.reference_impl.client.group_offsets import CommitFailed, RebalanceInProgress
-from touchstone.reference_impl.client.modern_consumer import ModernConsumer
+from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -50,11 +50,11 @@ class Heart(Coordinating):
         return super().__call__(ask)
 
 
-def member(*plan, **options) -> tuple[ModernConsumer, Runner, list]:
+def member(*plan, **options) -> tuple[Kip848Consumer, Runner, list]:
     script = Heart(*plan, **options.pop("others", {}))
     seen = view(*script.topics)
     options = {"auto_commit_ms": None, "reset": "earliest"} | options
-    consumer = ModernConsumer(seen, "g", member_id="me", **options)
+    consumer = Kip848Consumer(seen, "g", member_id="me", **options)
     events: list = []
     consumer.subscribe(
         ["t"],

@@ -31,7 +31,7 @@ REACTIONS: dict[str, dict[int, Do]] = {
 Share = frozenset[tuple[bytes, int]]  # topic id, partition
 
 
-class ModernMember:
+class Kip848Member:
     """`topics`, `regex` and `owned` are what a heartbeat reports; `target` is what it brought."""
 
     def __init__(
