@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.log import retained
+from touchstone.reference_impl.log import compaction_filter
 from touchstone.reference_impl.log import segment as segments
 from touchstone.reference_impl.log.dirtiness import CompactionConfig, Dirty
 from touchstone.reference_impl.log.markers import marker_of
@@ -181,19 +181,19 @@ class Cleaning:
         for entry in old.entries():
             magic = entry[_MAGIC_AT]
             if magic < 2:
-                left = retained.of_message(entry, magic, self._keeps(young))
+                kept = compaction_filter.filter_message(entry, magic, self._keeps(young))
             else:
-                left = self._left_of_batch(entry, young, cleaned, seen)
-            if left is not None:
-                cleaned.append(*left, self._now)
+                kept = self._filtered(entry, young, cleaned, seen)
+            if kept is not None:
+                cleaned.append(*kept, self._now)
             walked += len(entry)
             if walked > CHUNK:
                 walked = 0
                 yield
 
-    def _left_of_batch(
+    def _filtered(
         self, entry: Stored, young: bool, cleaned: Segment, seen: TransactionsSeen
-    ) -> retained.Left | None:
+    ) -> compaction_filter.FilteredEntry | None:
         header = v2.BatchHeader._make(v2.HEADER.unpack_from(entry))
         due = header.delete_horizon is not None and header.delete_horizon <= self._now
         waits = not due if self._horizons else young
@@ -208,7 +208,7 @@ class Cleaning:
         else:
             done = seen.aborted(header)
         keep = self._nothing if done else self._keeps(waits, header.control)
-        return retained.of_batch(
+        return compaction_filter.filter_batch(
             entry,
             header,
             keep,
@@ -221,7 +221,7 @@ class Cleaning:
     def _nothing(offset: int, key: bytes | None, value: bytes | None) -> bool:
         return False
 
-    def _keeps(self, waits: bool, control: bool = False) -> retained.Keep:
+    def _keeps(self, waits: bool, control: bool = False) -> compaction_filter.RecordFilter:
         """`waits`: tombstones stay for now."""
         offsets, latest = self._map, self._map.latest
         drops_last = "compaction-drops-last-value" in self._switches

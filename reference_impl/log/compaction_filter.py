@@ -20,27 +20,27 @@ from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import compression as codecs
 from touchstone.reference_impl.wire.records import convert, message_set
 
-Keep = Callable[[int, bytes | None, bytes | None], bool]  # offset, key, value
+RecordFilter = Callable[[int, bytes | None, bytes | None], bool]  # offset, key, value: stays?
 NO_TIMESTAMP = -1
 
 
-class Left(NamedTuple):
-    """What is left of an entry, as it is stored again."""
+class FilteredEntry(NamedTuple):
+    """An entry without the records that went, as it is stored again."""
 
     data: Stored
     last_offset: int
     timestamp: int  # ms, the newest of its records
 
 
-def of_batch(
+def filter_batch(
     entry: Stored,
     header: v2.BatchHeader,
-    keep: Keep,
+    keep: RecordFilter,
     *,
     empty: bool = False,
     horizon: int | None = None,
     marker_may_go: bool = False,
-) -> Left | None:
+) -> FilteredEntry | None:
     """A batch of format 2. `empty` lets it stay without records. With `horizon` (ms) a tombstone
     that has none yet gets it, and so does a marker that `marker_may_go`.
     """
@@ -54,17 +54,17 @@ def of_batch(
     elif not marker_may_go and all(record.value is not None for record in kept):
         horizon = None
     if len(kept) == len(records) and horizon == header.delete_horizon:
-        return Left(entry, header.last_offset, header.max_timestamp)
+        return FilteredEntry(entry, header.last_offset, header.max_timestamp)
     return _rewritten(header, kept, horizon)
 
 
-def _without_records(header: v2.BatchHeader) -> Left:
+def _without_records(header: v2.BatchHeader) -> FilteredEntry:
     attributes = header.attributes & ~(v2.CODEC_MASK | v2.DELETE_HORIZON)
     empty = header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, records_count=0)
-    return Left(empty.encode(b""), header.last_offset, header.max_timestamp)
+    return FilteredEntry(empty.encode(b""), header.last_offset, header.max_timestamp)
 
 
-def _rewritten(header: v2.BatchHeader, kept: list[v2.Record], horizon: int | None) -> Left:
+def _rewritten(header: v2.BatchHeader, kept: list[v2.Record], horizon: int | None) -> FilteredEntry:
     if header.timestamp_type == v2.LOG_APPEND_TIME:
         times = [header.max_timestamp] * len(kept)
     else:
@@ -82,10 +82,10 @@ def _rewritten(header: v2.BatchHeader, kept: list[v2.Record], horizon: int | Non
         max_timestamp=newest,
         records_count=len(kept),
     )
-    return Left(made.encode(payload), header.last_offset, newest)
+    return FilteredEntry(made.encode(payload), header.last_offset, newest)
 
 
-def of_message(entry: Stored, magic: int, keep: Keep) -> Left | None:
+def filter_message(entry: Stored, magic: int, keep: RecordFilter) -> FilteredEntry | None:
     """A message of an old format, single or the wrapper of a compressed set."""
     data = bytes(entry)
     wrapper, _ = message_set.decode_message(data, 0, strict=False)
@@ -94,7 +94,7 @@ def of_message(entry: Stored, magic: int, keep: Keep) -> Left | None:
     if not kept:
         return None
     if len(kept) == len(flat):
-        return Left(entry, wrapper.offset, wrapper.timestamp)
+        return FilteredEntry(entry, wrapper.offset, wrapper.timestamp)
     stamped = wrapper.timestamp_type == v2.LOG_APPEND_TIME
     messages = [
         message_set.Message(r.offset, magic, 0, r.timestamp if magic else -1, r.key, r.value)
@@ -106,4 +106,4 @@ def of_message(entry: Stored, magic: int, keep: Keep) -> Left | None:
         log_append_time=wrapper.timestamp if stamped else None,
     )
     newest = max(record.timestamp for record in kept)
-    return Left(made, kept[-1].offset, newest)
+    return FilteredEntry(made, kept[-1].offset, newest)
