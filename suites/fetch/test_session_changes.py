@@ -16,26 +16,13 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.fetching import SESSION, full, more, part, question
 from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
 from touchstone.suites.kit.topics import among, appended
 
-SESSION = Ref("full", "session_id")
 VERSIONS = among(7, 12, 13)
 INDEXES = "responses[0].partitions[*].partition_index"
 FIRST = "responses[0].partitions[0]"
-
-
-def full(case, topic, *parts, name="full", **fields):
-    """A full fetch that opens a session of these partitions, of partition 0 if none is named."""
-    body = question(case.version, [(topic, parts or [part()])], session_epoch=0, **fields)
-    return Ask("Fetch", case.version, body, name=name)
-
-
-def more(case, epoch, name, topics=(), *, session=SESSION, connection=None, **fields):
-    """An incremental fetch of a session."""
-    body = question(case.version, topics, session_id=session, session_epoch=epoch, **fields)
-    return Ask("Fetch", case.version, body, name=name, connection=connection)
 
 
 def over(topic, case):

@@ -6,28 +6,14 @@ observed on the four releases that have version 7.
 
 from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer, records
-from touchstone.harness.model.scenario import Ask, Ref
+from touchstone.harness.model.scenario import Ask
 from touchstone.harness.model.steps import a_topic, fetch
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.fetching import full, more, part, question
 from touchstone.suites.kit.records import ONE, TWO, batch
 from touchstone.suites.kit.topics import among, appended
 
-SESSION = Ref("full", "session_id")
 VERSIONS = among(7, 12, 13, 18)
-
-
-def full(case, topic, *partitions):
-    """A full fetch that opens a session."""
-    parts = [part(one) for one in partitions or (0,)]
-    body = question(case.version, [(topic, parts)], session_epoch=0)
-    return Ask("Fetch", case.version, body, name="full")
-
-
-def more(case, epoch, name, topics=(), **fields):
-    """An incremental fetch of that session."""
-    body = question(case.version, topics, session_id=SESSION, session_epoch=epoch, **fields)
-    return Ask("Fetch", case.version, body, name=name)
 
 
 @claim(
@@ -65,7 +51,7 @@ def test_a_session_tells_only_what_is_new(case):
     topic = case.topic()
     return case.scenario(
         a_topic(topic, 2),
-        full(case, topic, 0, 1),
+        full(case, topic, part(0), part(1)),
         more(case, 1, "nothing new"),
         appended(topic, batch(ONE), partition=1),
         more(case, 2, "news"),
@@ -93,7 +79,7 @@ def test_a_session_remembers_offsets_and_forgets_partitions(case):
     forgotten = [{"topic": topic, "partitions": [1]}]
     return case.scenario(
         a_topic(topic, 2),
-        full(case, topic, 0, 1),
+        full(case, topic, part(0), part(1)),
         appended(topic, batch(ONE), batch(TWO)),
         appended(topic, batch(ONE), partition=1),
         more(case, 1, "moved", [(topic, [part(0, 1)])], forgotten_topics_data=forgotten),

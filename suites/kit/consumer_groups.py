@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from touchstone.harness.model.claim import every, range_
-from touchstone.harness.model.placeholders import Name, Ref, TopicId
+from touchstone.harness.model.placeholders import Name, TopicId
 from touchstone.harness.model.scenario import Ask, Until
-from touchstone.harness.model.steps import a_topic, ask, incremental_alter_configs, list_offsets
-from touchstone.harness.model.steps import fetch as read_log
+from touchstone.harness.model.steps import a_topic, ask, incremental_alter_configs
 from touchstone.suites.kit.groups import coordinated
 
 CLUSTER = {
@@ -116,13 +115,6 @@ def heard(topic: Any, *, scout: Any = SCOUT) -> Until:
 
 def _key(topic: Any) -> str:
     return topic if isinstance(topic, str) else topic.key
-
-
-def written(*steps):
-    """These steps, and what they left in the log of all groups."""
-    end = list_offsets(LOG, 0, name="log end")
-    here = Ref("log end", "topics[0].partitions[0].offset")
-    return [end, *steps, read_log(LOG, 0, here, name="log")]
 
 
 class State(NamedTuple):

@@ -1,4 +1,4 @@
-"""A Fetch of several partitions.
+"""A Fetch of several partitions, and of a session (KIP-227).
 
 Source: schema Fetch.
 """
@@ -6,8 +6,11 @@ Source: schema Fetch.
 from collections.abc import Sequence
 from typing import Any
 
-from touchstone.harness.model.placeholders import TopicId
+from touchstone.harness.model.placeholders import Ref, TopicId
+from touchstone.harness.model.scenario import Ask
 from touchstone.harness.model.steps import FETCH_BY_ID, PARTITION_MAX_BYTES
+
+SESSION = Ref("full", "session_id")
 
 
 def part(partition: int = 0, offset: Any = 0, **fields: Any) -> dict[str, Any]:
@@ -36,6 +39,27 @@ def question(
         ],
         **fields,
     }
+
+
+def full(case: Any, topic: Any, *parts: Any, name: str = "full", **fields: Any) -> Ask:
+    """A full fetch that opens a session of these partitions, of partition 0 if none is named."""
+    body = question(case.version, [(topic, parts or [part()])], session_epoch=0, **fields)
+    return Ask("Fetch", case.version, body, name=name)
+
+
+def more(
+    case: Any,
+    epoch: int,
+    name: str,
+    topics: Sequence[Any] = (),
+    *,
+    session: Any = SESSION,
+    connection: str | None = None,
+    **fields: Any,
+) -> Ask:
+    """An incremental fetch of a session."""
+    body = question(case.version, topics, session_id=session, session_epoch=epoch, **fields)
+    return Ask("Fetch", case.version, body, name=name, connection=connection)
 
 
 def _word(topic: Any, by_id: bool) -> Any:

@@ -193,8 +193,10 @@ def commit(
     return ask("OffsetCommit", version, body, **own(who), **how)
 
 
-def delete_offsets(group: Any, topic: Any, **how: Any) -> Ask:
-    topics = [{"name": topic, "partitions": [{"partition_index": 0}]}]
+def delete_offsets(group: Any, topic: Any, *partitions: int, **how: Any) -> Ask:
+    """OffsetDelete of these partitions of a topic, of partition 0 if none is named."""
+    rows = [{"partition_index": index} for index in partitions or (0,)]
+    topics = [{"name": topic, "partitions": rows}]
     return ask("OffsetDelete", 0, {"group_id": group, "topics": topics}, **how)
 
 

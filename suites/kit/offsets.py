@@ -116,16 +116,6 @@ def fetched(path: str, version: int) -> str:
     return path if version < FIRST_BATCHED else f"groups[0].{path}"
 
 
-def offset_delete(group: Any, topic: Any, *partitions: int, **how: Any) -> Ask:
-    named = [{"partition_index": index} for index in partitions or (0,)]
-    topics = [{"name": topic, "partitions": named}]
-    return ask("OffsetDelete", 0, {"group_id": group, "topics": topics}, **how)
-
-
-def delete_group(group: Any, version: int = 0, **how: Any) -> Ask:
-    return ask("DeleteGroups", version, {"groups_names": [group]}, **how)
-
-
 def describe(group: Any, **how: Any) -> Ask:
     return ask("DescribeGroups", 0, {"groups": [group]}, **how)
 

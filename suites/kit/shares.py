@@ -13,10 +13,10 @@ Sources: KIP-932, KIP-1206, KIP-1222, KIP-1226; DelayedShareFetch@4.3.1; schemas
 APIs 76 to 79, 83 to 87, 90 to 92.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from touchstone.harness.model.claim import every
+from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import Expectation, answer
 from touchstone.harness.model.placeholders import Ref, TopicId
 from touchstone.harness.model.scenario import Ask, Until
@@ -67,6 +67,16 @@ def card(api: str, versions: Any = None) -> dict[str, Any]:
     """What claims of this suite share; on all versions of their API, if they do not say which."""
     versions = every(api) if versions is None else versions
     return {"evidence": SEEN, "api": api, "versions": versions, **SHARES}
+
+
+def claims(api: str | None = None) -> Callable[..., Any]:
+    """What makes a function a claim about share groups, on this API unless it says another."""
+
+    def of(name: str, api: str | None = api, versions: Any = None, **how: Any) -> Any:
+        assert api is not None
+        return claim(f"share.{name}", **card(api, versions), **how)
+
+    return of
 
 
 def configured(group: Any, **configs: Any) -> Ask:

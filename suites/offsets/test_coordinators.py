@@ -13,25 +13,24 @@ from typing import Any
 
 from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer
-from touchstone.harness.model.placeholders import Coordinator, Ref
+from touchstone.harness.model.placeholders import Coordinator
 from touchstone.harness.model.scenario import Inflict, Until
-from touchstone.harness.model.steps import at_controller, create_topic, find_coordinator
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.coordinators import at, found, log_placed, next_found
+from touchstone.suites.kit.groups import delete, delete_offsets
 from touchstone.suites.kit.offsets import (
     CODE,
     MEMBER,
     OFFSET,
     OWN,
     commit,
-    delete_group,
     describe,
     fetch,
     fetch_many,
     fetched,
     heartbeat,
     join,
-    offset_delete,
     sync,
 )
 
@@ -47,33 +46,21 @@ WHOLE: dict[str, Any] = three_brokers.CALM | {"config": CONFIG}
 
 def founded(group):
     """The offsets topic stands where it should, and the group's coordinator answers."""
-    made = create_topic(
-        LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROW}, name="offsets topic",
-        **at_controller(),
-    )  # fmt: skip
-    found = find_coordinator(group, name="coordinator")
     serving = fetch(group, None, version=2, name="serving", **at(group, "before"))
     return [
-        Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS),
-        Until(found, "error_code", "==", ErrorCode.NONE),
+        log_placed(LOG, ROW, name="offsets topic", configs={"cleanup.policy": "compact"}),
+        found(group),
         Until(serving, "error_code", "==", ErrorCode.NONE),
     ]
 
 
-def at(group, connection):
-    """Spread into a builder: ask the group's coordinator, looked up for this connection."""
-    return {"broker": Coordinator(group), "connection": connection}
-
-
 def moved(group):
     """The coordinator is gone, and broker 0 knows another, which serves."""
-    found = find_coordinator(group, name="next coordinator")
-    another = ("node_id", "!=", Ref("coordinator", "node_id"))
     nothing = [(group, [], None, -1)]
     serving = fetch_many(nothing, version=2, name="serving again", **at(group, "after"))
     return [
         Inflict("kill", Coordinator(group)),
-        Until(found, "error_code", "==", ErrorCode.NONE, also=(another,)),
+        next_found(group),
         Until(serving, "error_code", "==", ErrorCode.NONE),
     ]
 
@@ -162,7 +149,7 @@ def test_deleted_ones_stay_deleted_at_the_next_coordinator(case):
     return case.scenario(
         steps,
         commit(group, topic, 5, name="sent", **at(group, "before")),
-        delete_group(group, case.version, name="ask", **at(group, "before")),
+        delete(group, version=case.version, name="ask", **at(group, "before")),
         commit(other, topic, 6, name="later one", **at(group, "before")),
         moved(group),
         Until(fetch(other, topic, name="other after", **at(group, "after")), OFFSET, "==", 6),
@@ -233,8 +220,8 @@ def test_only_the_coordinator_deletes_them(case):
     return case.scenario(
         steps,
         commit(group, topic, 7, name="sent", **at(group, "before")),
-        offset_delete(group, topic, name="ask"),
-        delete_group(group, name="group"),
+        delete_offsets(group, topic, name="ask"),
+        delete(group, name="group"),
         fetch(group, topic, name="after", **at(group, "before")),
         expect=all_of(
             answer("ask", "error_code").is_(ErrorCode.NOT_COORDINATOR),

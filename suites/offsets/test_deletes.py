@@ -15,6 +15,7 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.groups import delete, delete_offsets
 from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
@@ -25,11 +26,9 @@ from touchstone.suites.kit.offsets import (
     a_group,
     a_member,
     commit,
-    delete_group,
     describe,
     fetch,
     leave,
-    offset_delete,
     part,
     rows,
     serving,
@@ -53,7 +52,7 @@ def test_deleted_offsets_are_gone(case):
     return case.scenario(
         steps,
         rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
-        offset_delete(group, topic, 0, name="ask"),
+        delete_offsets(group, topic, 0, name="ask"),
         fetch(group, topic, 0, 1, name="after"),
         expect=all_of(
             answer("ask", "error_code").is_(ErrorCode.NONE),
@@ -71,7 +70,7 @@ def test_deleting_what_was_never_committed(case):
     return case.scenario(
         steps,
         commit(group, topic, name="sent"),
-        offset_delete(group, topic, 1, name="ask"),
+        delete_offsets(group, topic, 1, name="ask"),
         expect=all_of(
             answer("ask", "error_code").is_(ErrorCode.NONE),
             answer("ask", "topics[0].partitions[0].error_code").is_(ErrorCode.NONE),
@@ -87,8 +86,8 @@ def test_deletes_check_their_partitions(case):
     return case.scenario(
         steps,
         commit(group, topic, name="sent"),
-        offset_delete(group, case.topic("strange"), name="strange"),
-        offset_delete(group, topic, 9, 0, name="ask"),
+        delete_offsets(group, case.topic("strange"), name="strange"),
+        delete_offsets(group, topic, 9, 0, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("strange", CODE).is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
@@ -104,8 +103,8 @@ def test_deletes_need_a_group(case):
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
-        offset_delete(group, topic, name="ask"),
-        offset_delete("", topic, name="empty"),
+        delete_offsets(group, topic, name="ask"),
+        delete_offsets("", topic, name="empty"),
         expect=all_of(
             answer("ask", "error_code").is_(ErrorCode.GROUP_ID_NOT_FOUND),
             answer("empty", "error_code").is_(ErrorCode.INVALID_GROUP_ID),
@@ -124,8 +123,8 @@ def test_subscribed_topics_keep_their_offsets(case):
         a_topic(other),
         a_member(group, metadata=subscription(topic)),
         rows(group, [(topic, [part(5)]), (other, [part(6)])], **OWN, name="sent"),
-        offset_delete(group, topic, name="ask"),
-        offset_delete(group, other, name="other"),
+        delete_offsets(group, topic, name="ask"),
+        delete_offsets(group, other, name="other"),
         fetch(group, topic, name="after"),
         fetch(group, other, name="other after"),
         expect=all_of(
@@ -146,7 +145,7 @@ def test_groups_that_hide_their_topics_keep_all(case):
         steps,
         a_member(group, metadata=b"?"),
         commit(group, topic, **OWN, name="sent"),
-        offset_delete(group, topic, name="ask"),
+        delete_offsets(group, topic, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),
@@ -164,9 +163,9 @@ def test_active_groups_of_other_protocols_keep_all(case):
         steps,
         a_member(group, protocol_type="connect"),
         commit(group, topic, **OWN, name="sent"),
-        offset_delete(group, topic, name="ask"),
+        delete_offsets(group, topic, name="ask"),
         leave(group, "left", member=MEMBER),
-        offset_delete(group, topic, name="empty"),
+        delete_offsets(group, topic, name="empty"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("ask", "error_code").is_(ErrorCode.NON_EMPTY_GROUP),
@@ -185,7 +184,7 @@ def test_empty_groups_subscribe_to_nothing(case):
         a_member(group, metadata=subscription(topic)),
         commit(group, topic, **OWN, name="sent"),
         leave(group, "left", member=MEMBER),
-        offset_delete(group, topic, name="ask"),
+        delete_offsets(group, topic, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE), answer("after", OFFSET).is_(NOTHING)
@@ -202,7 +201,7 @@ def test_groups_whose_last_offset_is_deleted(case):
     return case.scenario(
         steps,
         commit(group, topic, name="sent"),
-        offset_delete(group, topic, name="ask"),
+        delete_offsets(group, topic, name="ask"),
         describe(group, name="after"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
@@ -220,7 +219,7 @@ def test_groups_whose_last_offset_is_deleted(case):
 def test_deletes_of_nothing(case):
     """OffsetDelete of a topic without partitions deletes nothing."""
     topic, group, steps = a_group(case)
-    asked = offset_delete(group, topic)
+    asked = delete_offsets(group, topic)
     topics = [{"name": topic, "partitions": []}]
     return case.scenario(
         steps,
@@ -239,7 +238,7 @@ def test_deleted_groups_have_none(case):
     return case.scenario(
         steps,
         rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
-        delete_group(group, case.version, name="ask"),
+        delete(group, version=case.version, name="ask"),
         fetch(group, topic, 0, 1, name="gone"),
         commit(group, topic, 9, name="anew"),
         fetch(group, topic, 0, 1, name="after"),
@@ -260,7 +259,7 @@ def test_groups_with_members_keep_theirs(case):
         steps,
         a_member(group),
         commit(group, topic, **OWN, name="sent"),
-        delete_group(group, case.version, name="ask"),
+        delete(group, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("ask", "results[0].error_code").is_(ErrorCode.NON_EMPTY_GROUP),

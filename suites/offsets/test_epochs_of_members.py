@@ -8,6 +8,7 @@ from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.groups import delete_offsets
 from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
@@ -18,7 +19,6 @@ from touchstone.suites.kit.offsets import (
     commit,
     fetch,
     fetched,
-    offset_delete,
 )
 
 MEMBER = "member-of-this-group-00"
@@ -142,9 +142,9 @@ def test_consumer_groups_keep_subscribed_topics(case):
         steps,
         joined(group, topic),
         commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
-        offset_delete(group, topic, name="ask"),
+        delete_offsets(group, topic, name="ask"),
         beat(group, "left", epoch=-1),
-        offset_delete(group, topic, name="empty"),
+        delete_offsets(group, topic, name="empty"),
         fetch(group, topic, name="after"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC),

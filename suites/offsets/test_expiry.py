@@ -13,9 +13,10 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer, by_release, own_batches
 from touchstone.harness.model.placeholders import Now, Ref
 from touchstone.harness.model.scenario import Until
-from touchstone.harness.model.steps import alter_configs, list_offsets
-from touchstone.harness.model.steps import fetch as read_log
+from touchstone.harness.model.steps import alter_configs
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.internal_logs import OFFSETS as LOG
+from touchstone.suites.kit.internal_logs import log_end, since
 from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
@@ -253,18 +254,17 @@ def test_expired_ones_leave_tombstones(case):
     """An offset that expires leaves a tombstone in __consumer_offsets, and so does its group if it
     ever had a generation."""
     topic, group, steps = a_group(case)
-    log = "__consumer_offsets"
     lived = [a_member(group), leave(group, "left", member=MEMBER)] if case.lived else []
     return case.scenario(
         steps,
-        list_offsets(log, name="log end"),
+        log_end(LOG),
         commit(group, topic, 8, retention=1500, name="first"),
         lived and [Until(describe(group, name="founded"), "groups[0].group_state", "==", "Empty")],
         lived,
         commit(group, topic, 6, 1, retention=1, version=case.version, name="ask"),
         swept(group, topic)[0],
         Until(describe(group, name="after"), "groups[0].group_state", "==", "Dead"),
-        read_log(log, 0, Ref("log end", "topics[0].partitions[0].offset"), name="log"),
+        since(LOG),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].value").contains([None]),

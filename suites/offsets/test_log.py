@@ -10,11 +10,12 @@ OffsetCommitValue, GroupMetadataValue.
 
 from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer, by_release, own_batches
-from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
-from touchstone.harness.model.steps import a_topic, delete_topic, describe_configs, list_offsets
-from touchstone.harness.model.steps import fetch as read_log
+from touchstone.harness.model.steps import a_topic, delete_topic, describe_configs
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.groups import delete, delete_offsets
+from touchstone.suites.kit.internal_logs import OFFSETS as LOG
+from touchstone.suites.kit.internal_logs import log_end, since
 from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
@@ -23,10 +24,8 @@ from touchstone.suites.kit.offsets import (
     a_group,
     a_member,
     commit,
-    delete_group,
     fetch,
     leave,
-    offset_delete,
     part,
     rows,
     serving,
@@ -42,7 +41,6 @@ from touchstone.suites.kit.transactions import (
     ended,
 )
 
-LOG = "__consumer_offsets"
 READ = "responses[0].partitions[0]"
 OFFSET_COMMIT, GROUP_METADATA = 1, 2  # kinds of records, as their keys begin
 TRANSACTIONAL, CONTROL = 0x10, 0x20  # of a batch's attributes
@@ -59,16 +57,6 @@ PLACES = {
 }
 
 
-def noted(partition=0):
-    """Where the log ends now."""
-    return list_offsets(LOG, partition, name="log end")
-
-
-def since(partition=0):
-    """What has been appended since then."""
-    return read_log(LOG, partition, Ref("log end", "topics[0].partitions[0].offset"), name="log")
-
-
 @claim(
     "offsets.commits-are-records-of-the-offsets-topic",
     evidence=("OFFS-17", "OFFS-22"),
@@ -82,9 +70,9 @@ def test_commits_are_records_of_the_offsets_topic(case):
     sent = [part(5, 0, committed_metadata="m"), part(6, 1)]
     return case.scenario(
         steps,
-        noted(),
+        log_end(LOG),
         rows(group, [(topic, sent)], version=case.version, name="ask"),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].kind").is_([[OFFSET_COMMIT, OFFSET_COMMIT]]),
@@ -105,9 +93,9 @@ def test_leader_epochs_are_records_too(case):
     fields = {"committed_leader_epoch": 4}
     return case.scenario(
         steps,
-        noted(),
+        log_end(LOG),
         commit(group, topic, fields=fields, version=case.version, name="ask"),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].value.leader_epoch").is_([[4]]),
@@ -132,9 +120,9 @@ def test_retention_times_are_in_the_record(case):
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
-        noted(),
+        log_end(LOG),
         commit(group, topic, retention=3_600_000, version=case.version, name="ask"),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].version").is_([[1]]),
@@ -150,10 +138,10 @@ def test_refused_rows_are_not_in_the_log(case):
     sent = [part(5, 0, committed_metadata="m" * 4097), part(6, 1)]
     return case.scenario(
         steps,
-        noted(),
+        log_end(LOG),
         rows(group, [(topic, sent)], version=case.version, name="ask"),
         commit(group, topic, 9, member="m", generation=4, version=case.version, name="refused"),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("ask", "topics[0].partitions[*].error_code").contains(
                 ErrorCode.OFFSET_METADATA_TOO_LARGE
@@ -176,11 +164,11 @@ def test_groups_are_records_of_the_offsets_topic(case):
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
-        noted(),
+        log_end(LOG),
         a_member(group, metadata=subscription(topic)),
         commit(group, topic, version=case.version, **OWN, name="ask"),
         leave(group, "left", member=MEMBER),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             by_release(
@@ -218,9 +206,9 @@ def test_deleted_offsets_leave_tombstones(case):
     return case.scenario(
         steps,
         commit(group, topic, name="sent"),
-        noted(),
-        offset_delete(group, topic, 0, 1, name="ask"),
-        Until(since(), f"{READ}.error_code", "==", ErrorCode.NONE),
+        log_end(LOG),
+        delete_offsets(group, topic, 0, 1, name="ask"),
+        Until(since(LOG), f"{READ}.error_code", "==", ErrorCode.NONE),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].kind").is_([[OFFSET_COMMIT]]),
@@ -257,9 +245,9 @@ def test_deleted_groups_leave_tombstones(case):
     return case.scenario(
         steps,
         before,
-        noted(),
-        delete_group(group, case.version, name="ask"),
-        since(),
+        log_end(LOG),
+        delete(group, version=case.version, name="ask"),
+        since(LOG),
         expect=all_of(
             answer("ask", "results[0].error_code").is_(ErrorCode.NONE),
             by_release({"2.2-3.9": both if case.lived else one, "4.3+": both}),
@@ -281,10 +269,10 @@ def test_deleted_topics_leave_tombstones(case):
     return case.scenario(
         steps,
         rows(group, [(topic, [part(5), part(6, 1)])], name="sent"),
-        noted(),
+        log_end(LOG),
         delete_topic(topic, version=case.version, name="ask"),
         Until(fetch(group, None, version=2, name="after"), "topics", "==", []),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("after", "topics").is_([]),
             own_batches("log", "[*].records[*].key.partition").is_([[0, 1]]),
@@ -310,11 +298,11 @@ def test_transactions_are_batches_of_their_own(case):
     return case.scenario(
         steps,
         a_producer(transaction),
-        noted(),
+        log_end(LOG),
         add_offsets(transaction, group, name="group added"),
         commit_offset(transaction, group, topic, 7, version=case.version, name="ask"),
         ended(transaction, case.end),
-        since(),
+        since(LOG),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].attributes").is_([TRANSACTIONAL, TRANSACTIONAL | CONTROL]),
@@ -360,9 +348,9 @@ def test_groups_have_a_partition_by_java_hash(case):
     return case.scenario(
         a_topic(topic),
         serving(group, topic),
-        noted(place),
+        log_end(LOG, place),
         commit(group, topic, name="ask"),
-        since(place),
+        since(LOG, place),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
             own_batches("log", "[*].records[*].key.group").is_([[group]]),

@@ -14,6 +14,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.groups import delete
 from touchstone.suites.kit.offsets import (
     CLUSTER,
     CODE,
@@ -25,7 +26,6 @@ from touchstone.suites.kit.offsets import (
     a_group,
     a_member,
     commit,
-    delete_group,
     describe,
     fetch,
     heartbeat,
@@ -254,7 +254,7 @@ def test_commits_into_a_deleted_group(case):
         steps,
         a_member(group),
         leave(group, "left", member=MEMBER),
-        delete_group(group, name="deleted"),
+        delete(group, name="deleted"),
         committed(case, group, topic, who=case.who),
         fetch(group, topic, name="after"),
         expect=all_of(

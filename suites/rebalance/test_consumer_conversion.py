@@ -23,10 +23,10 @@ from touchstone.suites.kit.consumer_groups import (
     beat,
     describe,
     until,
-    written,
 )
 from touchstone.suites.kit.consumer_groups import join as joins
 from touchstone.suites.kit.groups import comes, coordinated, heartbeat, id_of, sync
+from touchstone.suites.kit.internal_logs import OFFSETS, written
 from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
 
@@ -360,6 +360,7 @@ def test_conversions_are_records(case):
     return case.scenario(
         classic(group),
         written(
+            OFFSETS,
             joins(group, "m1", SHARED, name="m1"),
             rejoins(group, 0, 1, 2, 3, name="hears"),
             rejoins(group, 0, 1, name="gave up"),

@@ -36,8 +36,8 @@ from touchstone.suites.kit.consumer_groups import (
     join,
     started,
     until,
-    written,
 )
+from touchstone.suites.kit.internal_logs import OFFSETS, written
 
 # Kinds of records in the log of groups, as their keys begin.
 GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT = 3, 5, 6, 7, 8
@@ -366,6 +366,7 @@ def test_joins_are_records(case):
     return case.scenario(
         started(group, topic),
         written(
+            OFFSETS,
             join(group, "m1", topic, version=case.version, name="m1"),
             join(group, "m2", topic, version=case.version, name="m2", instance_id="i2"),
         ),
@@ -388,6 +389,7 @@ def test_steps_are_records(case):
         join(group, "m1", topic, version=version, name="m1"),
         join(group, "m2", topic, version=version, name="m2"),
         written(
+            OFFSETS,
             beat(group, "m1", 2, version=version, name="is told"),
             beat(group, "m1", 2, topic, (0, 1), version=version, name="gives up"),
             beat(group, "m1", 3, version=version, name="nothing"),
@@ -417,6 +419,7 @@ def test_good_byes_are_tombstones(case):
         started(group, topic),
         join(group, "m1", topic, name="m1", **how),
         written(
+            OFFSETS,
             beat(group, "m1", AWAY, name="away", **how),
             join(group, "m2", topic, name="back", **how),
             beat(group, "m2", LEAVE, name="leaves", **how),
@@ -443,6 +446,7 @@ def test_offsets_survive_a_change_of_protocol(case):
     return case.scenario(
         started(group, topic),
         written(
+            OFFSETS,
             groups.commit("x", group, topic, name="commit"),
             join(group, "m1", topic, name="m1"),
             beat(group, "m1", LEAVE, name="leaves"),

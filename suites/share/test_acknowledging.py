@@ -4,7 +4,7 @@ Sources: KIP-932, KIP-1222; SharePartition.acknowledge, KafkaApis.validateAcknow
 @4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.claim import range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -22,7 +22,7 @@ from touchstone.suites.kit.shares import (
     a_group,
     acknowledge,
     acquired,
-    card,
+    claims,
     close,
     fetch,
     has,
@@ -37,8 +37,7 @@ RENEWING = range_(API, 2)
 THREE = (batch(b"one", b"two", b"three"),)
 
 
-def acks(name, api=API, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+acks = claims(API)
 
 
 def left(group, topic, wait_ms=LONG_MS):

@@ -17,7 +17,7 @@ from touchstone.suites.kit.shares import (
     SHARES,
     a_group,
     beat,
-    card,
+    claims,
     described,
     is_,
     joins,
@@ -30,8 +30,7 @@ FIRST_WITH_STATES = 4  # of ListGroups
 FIRST_WITH_TYPES = 5
 
 
-def describes(name, api=API, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+describes = claims(API)
 
 
 def a_consumer(group, topic):

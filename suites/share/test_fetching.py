@@ -3,7 +3,7 @@
 Sources: KIP-932, KIP-1206; SharePartition.acquire, DelayedShareFetch@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.claim import range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import a_topic, delete_records, produce
@@ -21,7 +21,7 @@ from touchstone.suites.kit.shares import (
     a_group,
     acknowledge,
     beat,
-    card,
+    claims,
     close,
     configured,
     fetch,
@@ -49,8 +49,7 @@ MODES = range_(API, 2)
 ONES = [batch(b"one"), batch(b"two"), batch(b"three"), batch(b"four")]
 
 
-def fetches(name, api=API, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+fetches = claims(API)
 
 
 @fetches("records-are-acquired")

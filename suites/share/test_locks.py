@@ -3,7 +3,7 @@
 Sources: KIP-932, KIP-1222; SharePartition@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.model.claim import claim, range_
+from touchstone.harness.model.claim import range_
 from touchstone.harness.model.expect import all_of
 from touchstone.harness.model.steps import produce
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -19,7 +19,7 @@ from touchstone.suites.kit.shares import (
     a_group,
     acknowledge,
     acquired,
-    card,
+    claims,
     fetch,
     has,
     is_,
@@ -34,8 +34,7 @@ LOCK_MS = 2500  # over soon, and not before a busy machine has asked who holds i
 THREE = (batch(b"one", b"two", b"three"),)
 
 
-def locks(name, api=API, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+locks = claims(API)
 
 
 @locks("locks-end", api=FETCHES, switches=("share-locks-never-end",))

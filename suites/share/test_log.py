@@ -16,7 +16,8 @@ from touchstone.harness.model.expect import all_of, answer, own_batches
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import EARLIEST, ask, delete_topic, list_offsets, topic_gone
-from touchstone.harness.model.steps import fetch as read_log
+from touchstone.suites.kit.internal_logs import SHARE_STATES as LOG
+from touchstone.suites.kit.internal_logs import log_end, since, written
 from touchstone.suites.kit.shares import ANNE, CLUSTER, RELEASE, SEEN, a_group, beat, is_
 from touchstone.suites.share.test_states import (
     ACKNOWLEDGED,
@@ -33,7 +34,6 @@ from touchstone.suites.share.test_states import (
 )
 from touchstone.suites.share.test_states import ROW as STATE
 
-LOG = "__share_group_state"
 OFFSET = "topics[0].partitions[0].offset"
 READ = "responses[0].partitions[0]"
 SNAPSHOT, UPDATE = 0, 1  # kinds of records, as their keys begin
@@ -50,15 +50,6 @@ def logs(name, api, config=FEW, **how):
         f"share.{name}", evidence=SEEN, api=api, versions=every(api), releases=RELEASE,
         config=config, **how,
     )  # fmt: skip
-
-
-def written(*steps):
-    """These steps, and what they left in the log."""
-    return [log_end(), *steps, read_log(LOG, 0, Ref("log end", OFFSET), name="log")]
-
-
-def log_end(name="log end"):
-    return list_offsets(LOG, 0, name=name)
 
 
 def buries():
@@ -90,7 +81,7 @@ def test_every_so_often_a_snapshot(case):
     ]
     return case.scenario(
         a_state(case, topic, group=group),
-        written(*updates, *anew),
+        written(LOG, *updates, *anew),
         read(topic, group=group, name="read"),
         expect=all_of(
             own_batches("log", "[*].records[*].kind").is_(
@@ -114,7 +105,7 @@ def test_newer_leaders_are_written_down(case):
     ]
     return case.scenario(
         a_state(case, topic, group=group),
-        written(*reads),
+        written(LOG, *reads),
         expect=all_of(
             own_batches("log", "[*].records[*].kind").is_([[UPDATE], [UPDATE]]),
             own_batches("log", "[*].records[*].value.leader_epoch").is_([[5], [6]]),
@@ -126,13 +117,12 @@ def test_newer_leaders_are_written_down(case):
 def test_deleted_topics_leave_tombstones(case):
     """Deleting a topic writes a tombstone for the state of each of its share partitions."""
     topic, group = case.topic(), case.topic("group")
-    buried = read_log(LOG, 0, Ref("log end", OFFSET), name="log")
     return case.scenario(
         a_state(case, topic, group=group),
-        log_end(),
+        log_end(LOG),
         delete_topic(topic, version=case.version, name="delete"),
         topic_gone(topic),
-        Until(buried, f"{READ}.high_watermark", ">=", Ref("log end", OFFSET, 1)),
+        Until(since(LOG), f"{READ}.high_watermark", ">=", Ref("log end", OFFSET, 1)),
         expect=buries(),
     )
 
@@ -145,7 +135,7 @@ def test_deleted_share_groups_leave_tombstones(case):
     return case.scenario(
         a_group(group, topic),
         beat(group, ANNE, -1, name="leaves"),
-        written(gone),
+        written(LOG, gone),
         expect=all_of(
             is_("delete", 0, "results[0].error_code"),
             buries(),
@@ -166,11 +156,11 @@ def test_what_snapshots_made_redundant_is_deleted(case):
         a_state(case, topic, group=group),
         delete_topic(case.topic("made"), name="nobody else"),
         topic_gone(case.topic("made")),
-        log_end("before the first"),
+        log_end(LOG, name="before the first"),
         write(topic, batch(0, 1, ACKNOWLEDGED, 1), **how, name="first"),
         begins_at(first, "pruned"),
         write(topic, batch(2, 3, ACKNOWLEDGED, 1), **how, name="second"),
-        log_end("before the idle one"),
+        log_end(LOG, name="before the idle one"),
         begin(topic, group=idle, name="idle"),
         write(topic, batch(4, 5, ACKNOWLEDGED, 1), **how, name="third"),
         write(topic, batch(6, 7, ACKNOWLEDGED, 1), **how, name="fourth"),
@@ -199,12 +189,12 @@ def test_cold_states_get_a_snapshot(case):
     share.coordinator.cold.partition.snapshot.interval.ms, once."""
     topic, group = case.topic(), case.topic("group")
     made, maker = case.topic("made"), case.topic("maker")
-    grown = Until(log_end("grown"), OFFSET, ">=", Ref("log end", OFFSET, 1))
+    grown = Until(log_end(LOG, name="grown"), OFFSET, ">=", Ref("log end", OFFSET, 1))
     return case.scenario(
         a_state(case, topic, group=group),
         asked("DeleteShareGroupState", made, group=maker, name="nobody else"),
         write(topic, batch(0, 1, ACKNOWLEDGED, 1), group=group, name="written"),
-        written(grown),
+        written(LOG, grown),
         summary(topic, version=case.version, group=group, name="summary"),
         delete_topic(topic, name="delete"),
         topic_gone(topic),

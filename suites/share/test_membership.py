@@ -22,7 +22,7 @@ from touchstone.suites.kit.shares import (
     TIGHT,
     a_group,
     beat,
-    card,
+    claims,
     configured,
     described,
     is_,
@@ -34,8 +34,7 @@ EPOCH = Ref("anne assigned", "member_epoch")
 MEMBERS = "groups[0].members"
 
 
-def heartbeats(name, api=API, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+heartbeats = claims(API)
 
 
 @heartbeats("heartbeats-are-checked-first")

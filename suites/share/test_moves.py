@@ -14,13 +14,10 @@ from typing import Any
 
 from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import all_of, answer
-from touchstone.harness.model.placeholders import Coordinator, Ref
+from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import (
     ask,
-    at_controller,
-    create_topic,
-    find_coordinator,
     kill_broker,
     list_offsets,
     metadata,
@@ -28,6 +25,7 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import three_brokers
 from touchstone.suites.kit.controllers import elect, reassign
+from touchstone.suites.kit.coordinators import at, found, log_placed
 from touchstone.suites.kit.shares import (
     ACCEPT,
     ACQUIRED,
@@ -74,12 +72,10 @@ def founded(group):
     """The logs of coordinators stand where they should, are led as they should, and serve."""
     steps = []
     for log in (GROUPS, STATES):
-        made = create_topic(log, assignments={0: COORDINATORS}, name=log, **at_controller())
         led = elect(log, name=f"{log} led")
-        steps += [Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS),
+        steps += [log_placed(log, COORDINATORS, name=log),
                   Until(led, ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED)]  # fmt: skip
-    found = find_coordinator(group, name="coordinator")
-    return [*steps, Until(found, CODE, "==", 0)]
+    return [*steps, found(group)]
 
 
 def taken_over(log):
@@ -92,11 +88,6 @@ def taken_over(log):
         Until(seen, three_brokers.LEADER, "==", SPARE, also=((three_brokers.ISR, "len ==", 1),)),
         Until(asked, three_brokers.OFFSET_CODE, "==", 0),
     ]
-
-
-def at(group, connection="before"):
-    """Spread into a builder: ask the group's coordinator, looked up for this connection."""
-    return {"broker": Coordinator(group), "connection": connection}
 
 
 def a_group(case, group, topic, **configs):

@@ -3,7 +3,6 @@
 Sources: KIP-932, KIP-1226; GroupCoordinatorService@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
@@ -18,7 +17,7 @@ from touchstone.suites.kit.shares import (
     a_group,
     acknowledge,
     beat,
-    card,
+    claims,
     close,
     fetch,
     has,
@@ -40,8 +39,7 @@ CHANGED = "responses[0].partitions[0].error_code"
 DELETED = "responses[0].error_code"
 
 
-def starts(name, api=DESCRIBE, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+starts = claims(DESCRIBE)
 
 
 def alter(group, *rows, **how):

@@ -4,17 +4,15 @@ Sources: KIP-932; GroupMetadataManager.getOrMaybeCreateClassicGroup and its kin,
 observed on 4.3.1.
 """
 
-from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import consumer_groups, groups, offsets, transactions
-from touchstone.suites.kit.shares import ANNE, a_group, card, described, is_
+from touchstone.suites.kit.shares import ANNE, a_group, claims, described, is_
 
 MEMBERS = "groups[0].members"
 
 
-def theirs(name, api, **how):
-    return claim(f"share.{name}", **card(api), **how)
+theirs = claims()
 
 
 def judged(case, asked, *, expect):
@@ -149,6 +147,6 @@ def test_offsets_are_not_deleted(case):
     member stays."""
     return judged(
         case,
-        lambda group, topic: offsets.offset_delete(group, topic, name="ask"),
+        lambda group, topic: groups.delete_offsets(group, topic, name="ask"),
         expect=answer("ask", "error_code").is_not(ErrorCode.NONE),
     )

@@ -18,7 +18,7 @@ from touchstone.suites.kit.shares import (
     TIGHT,
     a_group,
     acknowledge,
-    card,
+    claims,
     close,
     fetch,
     has,
@@ -30,8 +30,7 @@ from touchstone.suites.kit.shares import (
 API, ACKS = "ShareFetch", "ShareAcknowledge"
 
 
-def sessions(name, api=API, versions=None, **how):
-    return claim(f"share.{name}", **card(api, versions), **how)
+sessions = claims(API)
 
 
 @sessions("sessions-tell-what-is-new")

@@ -6,13 +6,12 @@ need not be there: the coordinator of states knows share partitions only.
 Sources: KIP-932, KIP-1226; ShareCoordinatorService, ShareCoordinatorShard@4.3.1; observed on 4.3.1.
 """
 
-from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.placeholders import TopicId
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import a_topic, ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.shares import a_group, card
+from touchstone.suites.kit.shares import a_group, claims
 
 INITIALISE, READ, WRITE, DELETE, SUMMARY = (
     "InitializeShareGroupState",
@@ -27,8 +26,7 @@ STATE = "no-such-group"  # of states; groups are not asked for
 AVAILABLE, ACKNOWLEDGED, ARCHIVED = 0, 2, 4
 
 
-def states(name, api, **how):
-    return claim(f"share.{name}", **card(api), **how)
+states = claims()
 
 
 def asked(api, topic, version=0, partition=0, group=STATE, name=None, broker=None, **fields):

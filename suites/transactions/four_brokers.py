@@ -17,12 +17,10 @@ Sources: TransactionMarkerChannelManager at 1.0.2, 2.8.2, 4.3; KIP-98.
 
 from typing import Any
 
-from touchstone.harness.model.placeholders import Coordinator, Ref
+from touchstone.harness.model.placeholders import Coordinator
 from touchstone.harness.model.scenario import Inflict, Until
 from touchstone.harness.model.steps import (
     alter_configs,
-    at_controller,
-    create_topic,
     fetch,
     find_coordinator,
     init_producer_id,
@@ -31,8 +29,9 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit import coordinators, three_brokers
 from touchstone.suites.kit.controllers import elect, reassign
+from touchstone.suites.kit.coordinators import found, log_placed, next_found
 from touchstone.suites.kit.transactions import (
     CODE,
     READ_COMMITTED,
@@ -53,21 +52,17 @@ ROW = "responses[0].partitions[0]"
 CONFIG = three_brokers.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
 HARMED: dict[str, Any] = three_brokers.DEATH | {"config": CONFIG, "brokers": 4}
 WHOLE: dict[str, Any] = three_brokers.CALM | {"config": CONFIG, "brokers": 4}
-FORMER = Ref("coordinator", "node_id")
 
 
 def at(transaction, connection):
     """Spread into a builder: ask the id's coordinator, looked up for this connection."""
-    return {"broker": Coordinator(transaction, TRANSACTION), "connection": connection}
+    return coordinators.at(transaction, connection, key_type=TRANSACTION)
 
 
 def founded():
     """The log of transactions stands where it should."""
-    made = create_topic(
-        LOG, configs={"cleanup.policy": "compact"}, assignments={0: ROWS["log"]}, name="the log",
-        **at_controller(),
-    )  # fmt: skip
-    return Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS)
+    compacted = {"cleanup.policy": "compact"}
+    return log_placed(LOG, ROWS["log"], name="the log", configs=compacted)
 
 
 def opened(topic, transaction):
@@ -83,8 +78,7 @@ def opened(topic, transaction):
 def a_case(case):
     topic, transaction = case.topic(), case.transactional_id()
     made = three_brokers.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
-    found = find_coordinator(transaction, key_type=TRANSACTION, name="coordinator")
-    known = Until(found, CODE, "==", 0)
+    known = found(transaction, key_type=TRANSACTION)
     return topic, transaction, [made, founded(), known, opened(topic, transaction)]
 
 
@@ -100,11 +94,9 @@ def let_go(topic):
 
 def moved(transaction, fault="kill"):
     """The coordinator is gone or silent, and broker 0 knows another."""
-    found = find_coordinator(transaction, key_type=TRANSACTION, name="next coordinator")
-    another = ("node_id", "!=", FORMER)
     return [
         Inflict(fault, Coordinator(transaction, TRANSACTION)),
-        Until(found, CODE, "==", 0, also=(another,)),
+        next_found(transaction, key_type=TRANSACTION),
     ]
 
 
@@ -122,11 +114,11 @@ def preferred(broker):
     which no answer may show.
     """
     row = [broker, sum(ROWS["log"]) - broker]
-    found = find_coordinator("any", key_type=TRANSACTION, name=f"coordinator is {broker}")
+    asked = find_coordinator("any", key_type=TRANSACTION, name=f"coordinator is {broker}")
     return [
         reassign(LOG, {0: row}, name=f"row {broker}"),
         Until(elect(LOG, name=f"elect {broker}"), ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED),
-        Until(found, "node_id", "==", broker),
+        Until(asked, "node_id", "==", broker),
     ]
 
 

@@ -12,6 +12,7 @@ from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import init_producer_id, resume_broker, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import three_brokers
+from touchstone.suites.kit.coordinators import FORMER
 from touchstone.suites.kit.transactions import (
     ABORT,
     ADDED,
@@ -29,7 +30,6 @@ from touchstone.suites.kit.transactions import (
 )
 from touchstone.suites.transactions.four_brokers import (
     END,
-    FORMER,
     HARMED,
     LEADER,
     ROW,
