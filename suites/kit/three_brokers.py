@@ -168,8 +168,8 @@ def marked(topic: Any, mark: int, *, at: int = 1, name: str = "read", **how: Any
 def unstamped(case: Any) -> dict[str, Any]:
     """Spread into a read whose batches' epochs are left out on 1.0.
 
-    There a follower that shuts down may fetch once more and join the ISR it was just taken from, so
-    that its end counts as one epoch or as two; a message set (version 3) does not tell.
+    There the stop of a follower counts as one epoch or as two (harness/judgement/epochs.py); a
+    message set (version 3) does not tell.
     """
     return {"version": 3} if case.release == "1.0" else {}
 
@@ -181,9 +181,9 @@ def end(topic: Any, partition: int = 0, *, at: int = 1, name: str = "end", **how
 def as_told(case: Any) -> int:
     """The version of Metadata that says most of what this release can say without topic ids.
 
-    Before KRaft the end of a broker that stops in order counts as one leader epoch or as two: when
-    it fetches once more on its way out it joins the ISR that it was just taken from. Claims in
-    which that was seen to happen do not ask for epochs, which nobody could compare.
+    In 1.0 and 2.2 the stop of a follower counts as one leader epoch or as two, and the judge frees
+    the epochs that follow (harness/judgement/epochs.py). The claims listed above were recorded
+    before it did, and do not ask for epochs.
     """
     by_chance = case.release == "2.2" and case.claim.id in EPOCHS_BY_CHANCE
     return 5 if case.release == "1.0" or by_chance else 7
