@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from touchstone.reference_impl.broker.configs import config_values, profiles
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
-from touchstone.reference_impl.broker.control import topic_changes
-from touchstone.reference_impl.broker.control.topic_changes import NewTopic
+from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
+from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.io.server import LIFE_SECONDS, serve
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.broker.control.topic_changes import Outcome
+    from touchstone.reference_impl.broker.control.topic_outcomes import Outcome
     from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.io.server import RunningCluster
 
@@ -159,10 +159,11 @@ class KafkaCluster:
         configs = tuple((key, _text(value)) for key, value in (settings or {}).items())
         replicas = replicas or min(self.wanted.brokers, profiles.MOST_REPLICAS)
         topic = NewTopic(name, partitions, replicas, configs=configs)
-        options = {"timeout": TIMEOUT_MS, "validate_only": False, "client": "touchstone"}
 
         def create(broker: Broker) -> list[Outcome]:
-            return topic_changes.of(broker).create_topics(broker, [topic], **options)
+            return broker.room(TopicChanges).create_topics(
+                [topic], timeout=TIMEOUT_MS, validate_only=False, client="touchstone"
+            )
 
         (outcome,) = self._control(create)
         if outcome.code:
@@ -181,9 +182,7 @@ class KafkaCluster:
 
         def delete(broker: Broker) -> list[Outcome]:
             rows = [(name, bytes(16))]
-            return topic_changes.of(broker).delete_topics(
-                broker, rows, timeout=TIMEOUT_MS, version=4
-            )
+            return broker.room(TopicChanges).delete_topics(rows, timeout=TIMEOUT_MS, version=4)
 
         (outcome,) = self._control(delete)
         if outcome.code:

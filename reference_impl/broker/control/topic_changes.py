@@ -9,15 +9,40 @@ ones. `TopicChanges` picks. Handlers of CreateTopics, DeleteTopics and CreatePar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from touchstone.reference_impl.broker.control import kraft_topics, zookeeper_topics
 from touchstone.reference_impl.broker.control.topic_outcomes import Growth, NewTopic, Outcome
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from touchstone.reference_impl.broker.broker import Broker
+
+
+class TopicRules(Protocol):
+    """What `kraft_topics` and `zookeeper_topics` both answer."""
+
+    def create_topics(
+        self,
+        broker: Broker,
+        topics: Sequence[NewTopic],
+        *,
+        timeout: int,
+        validate_only: bool,
+        client: str,
+    ) -> list[Outcome]: ...
+
+    def delete_topics(
+        self,
+        broker: Broker,
+        rows: Sequence[tuple[str | None, bytes]],
+        *,
+        timeout: int,
+        version: int,
+    ) -> list[Outcome]: ...
+
+    def create_partitions(
+        self, broker: Broker, rows: Sequence[Growth], *, timeout: int, validate_only: bool
+    ) -> list[Outcome]: ...
 
 
 class TopicChanges:
@@ -25,7 +50,7 @@ class TopicChanges:
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._rules: ModuleType = kraft_topics if broker.persona.kraft else zookeeper_topics
+        self._rules: TopicRules = kraft_topics if broker.persona.kraft else zookeeper_topics
 
     def create_topics(
         self, topics: Sequence[NewTopic], *, timeout: int, validate_only: bool, client: str
