@@ -18,6 +18,14 @@ from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.plugin import CLAIM, OPTIONS, stored
 
 if TYPE_CHECKING:
+    from touchstone.harness.judgement.verdict import Verdict
+    from touchstone.harness.model.case import Case, ClaimFunction, Judgement
+    from touchstone.harness.model.claim import CaseId, Claim
+    from touchstone.harness.model.shard import Shard
+    from touchstone.harness.run.ahead import Ahead
+    from touchstone.harness.run.dry import Nature
+    from touchstone.harness.run.interruption import Interruption
+    from touchstone.harness.run.judge import Judge
     from touchstone.harness.run.session import Session
 
 CASE = "case"
@@ -43,8 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if asked.record:
         from touchstone.harness.run.interruption import Interruption
 
-        config.stash[_STATE].interruption = Interruption()
-        config.stash[_STATE].interruption.listen()
+        config.stash[_STATE].interruption = interruption = Interruption()
+        interruption.listen()
     words = [*asked.target, *([asked.oracle] if asked.oracle else [])]
     if words:
         from touchstone.harness.targets import parse
@@ -89,14 +97,13 @@ class _State:
     def __init__(self, asked: Any) -> None:
         self.asked = asked  # our options
         self.session: Session | None = None
-        self.deselected: list[Any] = []
-        self.elsewhere: list[Any] = []  # claims without a case on these targets' releases
-        self.others: list[Any] = []  # cases of other parts of this run
+        self.deselected: list[pytest.Item] = []
+        self.elsewhere: list[pytest.Item] = []  # claims without a case on these targets' releases
+        self.others: list[pytest.Item] = []  # cases of other parts of this run
         self.trouble = False
-        self.interruption: Any = None  # how a run that records is ended from outside
-        self.ahead: Any = None  # cases that are judged before pytest asks for them
+        self.interruption: Interruption | None = None  # of a run that records, from outside
         self.booked: set[str] = set()  # ids of items whose verdicts are in the results
-        self.line: Any = None
+        self.line: _Line | None = None  # of cases that are judged before pytest asks for them
 
 
 _STATE = pytest.StashKey[_State]()
@@ -156,9 +163,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(CASE, cases, ids=[name.rstrip("-") for name in names])
 
 
-def _case(item: pytest.Item) -> Any:
+def _claim(item: pytest.Item) -> Claim | None:
+    """The claim that an item is of, None where it is an ordinary test."""
+    return getattr(item.function, CLAIM, None) if isinstance(item, pytest.Function) else None
+
+
+def _case(item: pytest.Item) -> Case[Judge] | None:
     """The case of a claim's item, None for every other item."""
-    if getattr(getattr(item, "function", None), CLAIM, None) is None:
+    if _claim(item) is None:
         return None
     from touchstone.harness.model.case import Case
 
@@ -169,12 +181,12 @@ def _case(item: pytest.Item) -> Any:
 
 def _is_empty(item: pytest.Item) -> bool:
     """A claim without cases on these targets: pytest makes one item that stands for none."""
-    return getattr(getattr(item, "function", None), CLAIM, None) is not None and not _case(item)
+    return _claim(item) is not None and not _case(item)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not any(getattr(getattr(item, "function", None), CLAIM, None) for item in items):
+    if not any(_claim(item) for item in items):
         return
     session = _session(config)
     config.stash[_STATE].elsewhere = [item for item in items if _is_empty(item)]
@@ -204,11 +216,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items.sort(key=place, reverse=True)  # let not all parts wait for brokers at once
 
 
-def _nature(item: Any, case: Any) -> Any:
-    """What a case does to others (harness/run/dry.py)."""
+def _nature(item: pytest.Item, case: Case[Judge]) -> Nature:
+    """What a case does to others."""
     from touchstone.harness.run import dry
 
-    return dry.nature(item.function, case.case, case.release)
+    return dry.nature(_function(item), case.case, case.release)
+
+
+def _function(item: pytest.Item) -> ClaimFunction:
+    assert isinstance(item, pytest.Function), "a case is of a function"
+    function: ClaimFunction = item.function
+    return function
 
 
 def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Session) -> None:
@@ -244,11 +262,11 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if _case(item) is None or id(item) in kept]
 
 
-def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Any) -> None:
+def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Shard) -> None:
     """What this part of the run judges; tests that are no cases belong to the first part."""
     from touchstone.harness.model.shard import deal
 
-    judges: dict[int, list[tuple[pytest.Item, Any]]] = {}
+    judges: dict[int, list[tuple[pytest.Item, CaseId]]] = {}
     for item in items:
         if (case := _case(item)) is not None:
             judges.setdefault(id(case.judge), []).append((item, case.case))
@@ -278,7 +296,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     claims = {
         claim.where: claim
         for item in [*session.items, *state.deselected, *state.elsewhere, *state.others]
-        if (claim := getattr(getattr(item, "function", None), CLAIM, None))
+        if (claim := _claim(item))
     }
     whole = not deselected and ledger.is_whole(claim.where for claim in claims.values())
     shard = state.session.options.shard
@@ -316,7 +334,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         work = [
             Work(
                 item.nodeid,
-                item.function,
+                _function(item),
                 case,
                 found.alone,
                 apart=found.harms and case.judge.lanes is not None,
@@ -325,24 +343,27 @@ def pytest_runtestloop(session: pytest.Session) -> None:
             if case.judge.jobs > 1
             for found in [_nature(item, case)]
         ]
-        state.ahead = Ahead(work, max(case.judge.jobs for _, case in pairs))
-        state.line = _Line(config, state.ahead)
+        ahead = Ahead(work, max(case.judge.jobs for _, case in pairs))
+        state.line = _Line(config, ahead)
 
 
 class _Line:
     """How far a pooled run has come: one line of a terminal, else a line now and then."""
 
-    def __init__(self, config: pytest.Config, ahead: Any) -> None:
+    def __init__(self, config: pytest.Config, ahead: Ahead) -> None:
         self.ahead = ahead
-        self.reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        found: pytest.TerminalReporter | None = config.pluginmanager.get_plugin("terminalreporter")
         verbose = config.option.verbose
-        shown = self.reporter is not None and verbose > -2
-        self.rewritten = shown and verbose <= 0 and self.reporter.isatty
-        self.every_s = (REWRITTEN_S if self.rewritten else LINE_S) if shown else float("inf")
-        if self.rewritten:  # which needs its line for itself
-            self.reporter.showfspath = False
+        self.reporter = found if verbose > -2 else None
+        self.rewritten = False
+        self.every_s = LINE_S if self.reporter is not None else float("inf")
+        if self.reporter is not None and verbose <= 0 and self.reporter.isatty:
+            self.rewritten, self.every_s = True, REWRITTEN_S
+            self.reporter.showfspath = False  # the line needs its line for itself
 
     def show(self) -> None:
+        if self.reporter is None:
+            return
         if self.rewritten:
             room = self.reporter._tw.fullwidth - 1
             self.reporter.rewrite(self.ahead.line()[:room], erase=True)
@@ -351,16 +372,16 @@ class _Line:
             self.reporter.write_line(self.ahead.line())
 
     def wipe(self) -> None:
-        if self.rewritten:
+        if self.reporter is not None and self.rewritten:
             self.reporter.rewrite("\r", erase=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Wait for a case that is judged ahead, while nobody captures what is written."""
-    state = item.config.stash[_STATE]
-    if state.ahead is not None and item.nodeid in state.ahead:
-        state.ahead.wait(item.nodeid, state.line.show, state.line.every_s)
+    line = item.config.stash[_STATE].line
+    if line is not None and item.nodeid in line.ahead:
+        line.ahead.wait(item.nodeid, line.show, line.every_s)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -369,9 +390,10 @@ def pytest_report_teststatus(
 ) -> tuple[str, str, str] | None:
     """No letters where a line is rewritten: what failed is told at the end."""
     state = config.stash.get(_STATE, None)
-    if state is None or state.ahead is None or not state.line.rewritten:
+    line = None if state is None else state.line
+    if line is None or not line.rewritten:
         return None
-    if report.nodeid not in state.ahead or report.when != "call":
+    if report.nodeid not in line.ahead or report.when != "call":
         return None
     known = {"passed": "xpassed", "skipped": "xfailed"} if hasattr(report, "wasxfail") else {}
     return known.get(report.outcome, report.outcome), "", ""
@@ -382,9 +404,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     case = _case(pyfuncitem)
     if case is None:
         return None
-    ahead = pyfuncitem.config.stash[_STATE].ahead
-    if ahead is not None and pyfuncitem.nodeid in ahead:
-        ahead.result(pyfuncitem.nodeid)
+    line = pyfuncitem.config.stash[_STATE].line
+    if line is not None and pyfuncitem.nodeid in line.ahead:
+        line.ahead.result(pyfuncitem.nodeid)
         return True
     from touchstone.harness.model.case import run_case
 
@@ -411,18 +433,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         return report
     if judgement is None:
         judgement = Judgement(broken(error or AssertionError("the case was not judged")))
-    duration_ms = _duration_ms(judgement) if state.ahead is not None else None
+    duration_ms = _duration_ms(judgement) if state.line is not None else None
     verdict = state.session.finish_case(
         case, judgement, call.duration * 1000 if duration_ms is None else duration_ms
     )
     state.booked.add(item.nodeid)
     shown = _shown(report, item, verdict, state.session.told_of(case, judgement))
-    if state.ahead is None:  # whose line asks the transcripts how long each case took
+    if state.line is None:  # which asks asks the transcripts how long each case took
         case.judgement = Judgement(judgement.verdict)  # those of thousands are much memory
     return shown
 
 
-def _duration_ms(judgement: Any) -> float | None:
+def _duration_ms(judgement: Judgement) -> float | None:
     """How long a case took that was judged ahead of its report; None where it asked nothing."""
     if judgement.target is None:
         return None
@@ -430,7 +452,7 @@ def _duration_ms(judgement: Any) -> float | None:
 
 
 def _shown(
-    report: pytest.TestReport, item: pytest.Item, verdict: Any, card: str
+    report: pytest.TestReport, item: pytest.Item, verdict: Verdict, card: str
 ) -> pytest.TestReport:
     """The report as pytest should show this verdict."""
     path, line, _ = item.location
@@ -454,13 +476,14 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         state.interruption.ignore()
     interrupted = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
     uncollected = interrupted and session.testsfailed > 0 and not state.session.judged
-    if state.ahead is not None:
-        state.ahead.close()
+    if state.line is not None:
+        ahead = state.line.ahead
+        ahead.close()
         state.line.wipe()
-        for key, case in state.ahead.judged():  # and not reported: somebody has pressed Ctrl-C
+        for key, case, judgement in ahead.judged():  # and not reported: somebody has pressed Ctrl-C
             if key not in state.booked:
-                state.session.finish_case(case, case.judgement, _duration_ms(case.judgement) or 0.0)
-        state.session.not_again = state.ahead.not_again
+                state.session.finish_case(case, judgement, _duration_ms(judgement) or 0.0)
+        state.session.not_again = ahead.not_again
     trouble = state.trouble or uncollected or exitstatus == pytest.ExitCode.INTERNAL_ERROR
     session.exitstatus = state.session.finish(interrupted=interrupted, trouble=trouble)
 

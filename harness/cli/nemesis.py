@@ -25,7 +25,7 @@ from touchstone.harness.model.target import Endpoint, Shape, StartFailed, Target
 from touchstone.harness.nemesis import campaign, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 from touchstone.harness.targets import parse
-from touchstone.harness.targets.isolation import ISOLATIONS, Isolations
+from touchstone.harness.targets.isolation import ISOLATIONS, Isolable, Isolations
 
 BROKE, INTERRUPTED = 2, 143
 # Brokers of this process have links and a clock that can be turned; disks they need like any other.
@@ -84,10 +84,10 @@ def command(word: str, names: tuple[str, ...], config: tuple[str, ...], **option
 def grounded(word: str, names: tuple[str, ...]) -> Target:
     """The target, started on what the faults need where it has brokers to be started."""
     target = parse(word)
-    needed = {faults()[name].ISOLATION for name in names if name != campaign.NONE} - {None}
-    needed &= _ISOLATIONS_OF.get(target.kind, set())
-    if needed:
-        target.isolate(lambda: Isolations([ISOLATIONS[name]() for name in sorted(needed)]))
+    wanted = {faults()[name].ISOLATION for name in names if name != campaign.NONE}
+    needed = sorted(_ISOLATIONS_OF.get(target.kind, set()) & wanted)
+    if needed and isinstance(target, Isolable):
+        target.isolate(lambda: Isolations([ISOLATIONS[name]() for name in needed]))
     return target
 
 

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 RUN_S = 600.0  # what a run may take, with all that is asked again
 AGAIN_S = 120.0  # for what is asked again, at least, and half of what all had before
@@ -32,7 +32,10 @@ class Again:
     late: bool
 
 
-class Sharing:
+K = TypeVar("K", bound=Hashable)
+
+
+class Sharing(Generic[K]):
     """A lock that many may share, or one may have alone; who wants it alone is waited for.
 
     Those who share it agree on a `key`, the state that they want the target in: when nobody is
@@ -42,16 +45,17 @@ class Sharing:
     """
 
     def __init__(
-        self, switch: Callable[[Hashable], None] = lambda key: None, room: int = 1
+        self, switch: Callable[[K | None], None] = lambda key: None, room: int = 1
     ) -> None:
         self._changed = threading.Condition()
-        self._sharing: Counter[Hashable] = Counter()
-        self._waiting: Counter[Hashable] = Counter()  # what those wait for who want to be alone
-        self._alone: dict[Hashable, Hashable] = {}  # what somebody has alone, and the key
-        self._switch, self._key, self._room = switch, None, room
+        self._sharing: Counter[K | None] = Counter()
+        self._waiting: Counter[K | None] = Counter()  # what those wait for who want to be alone
+        self._alone: dict[K | None, K | None] = {}  # what somebody has alone, and the key
+        self._key: K | None = None
+        self._switch, self._room = switch, room
 
     @contextlib.contextmanager
-    def shared(self, key: Hashable = None) -> Iterator[None]:
+    def shared(self, key: K | None = None) -> Iterator[None]:
         with self._changed:
             self._changed.wait_for(lambda: self._may_share(key))
             self._bring(key)
@@ -65,38 +69,38 @@ class Sharing:
                 self._changed.notify_all()
 
     @property
-    def keys(self) -> list[Hashable]:
+    def keys(self) -> list[K | None]:
         """What those who are here want."""
         with self._changed:
             return list(self._here())
 
-    def _here(self) -> set[Hashable]:
+    def _here(self) -> set[K | None]:
         return {*self._sharing, *self._alone.values()}
 
-    def _part(self, key: Hashable) -> Hashable:
+    def _part(self, key: K | None) -> K | None:
         """What one who is alone has: everything, or what this key stands for."""
         return key if self._room > 1 else None
 
-    def _has_room(self, key: Hashable) -> bool:
+    def _has_room(self, key: K | None) -> bool:
         here = self._here()
         return key in here or len(here) < self._room
 
-    def _may_share(self, key: Hashable) -> bool:
+    def _may_share(self, key: K | None) -> bool:
         part = self._part(key)
         return part not in self._alone and not self._waiting[part] and self._has_room(key)
 
-    def _may_be_alone(self, key: Hashable) -> bool:
+    def _may_be_alone(self, key: K | None) -> bool:
         part = self._part(key)
         others = self._sharing[key] if self._room > 1 else self._sharing.total()
         return part not in self._alone and not others and self._has_room(key)
 
-    def _bring(self, key: Hashable) -> None:
+    def _bring(self, key: K | None) -> None:
         if key != self._key:
             self._key = key
             self._switch(key)
 
     @contextlib.contextmanager
-    def alone(self, key: Hashable = None) -> Iterator[None]:
+    def alone(self, key: K | None = None) -> Iterator[None]:
         part = self._part(key)
         with self._changed:
             self._waiting[part] += 1
@@ -122,7 +126,7 @@ class Sharing:
             if free:
                 self._leave(None)
 
-    def _leave(self, part: Hashable) -> None:
+    def _leave(self, part: K | None) -> None:
         with self._changed:
             del self._alone[part]
             self._changed.notify_all()

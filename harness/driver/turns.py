@@ -38,7 +38,7 @@ from touchstone.harness.model.target import (
 )
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.run import altered, dry
-from touchstone.harness.run.tuning import Tuning
+from touchstone.harness.run.tuning import Alterable, Tuning
 from touchstone.harness.targets import probe
 from touchstone.harness.targets.external import LEADER_AND_ISR
 
@@ -82,16 +82,16 @@ class Turns:
         shared = target.kind in SHARED_KINDS
         self.jobs = SIDE_BY_SIDE if shared else 1
         self.standing, self.halt = Standing(target), Halt()
+        alterable = target if isinstance(target, Alterable) and shared and not gentle else None
         self.tuning = Tuning(
-            target if shared and not gentle else None, whole_run=not self.standing.ours,
-            room=getattr(target, "room", 1),
-        )  # fmt: skip
+            alterable, whole_run=not self.standing.ours, room=getattr(target, "room", 1)
+        )
         self.preparation = Preparation() if shared else None
         self.keeper = Keeper(self.preparation) if shared else None
         self.deleter = Deleter(self._offered, self.preparation) if shared else None
         self._again = Preparation() if shared else None  # of those that are asked again, alone
         self._given: dict[int, Given | None] = {}  # number of brokers -> what a topic gets
-        self._groups = Sharing()  # of who uses groups; alone: who deletes topics
+        self._groups: Sharing[None] = Sharing()  # of who uses groups; alone: who deletes topics
         self._looking: dict[Hashable, threading.Lock] = {}  # one for each thing that is looked up
         self._lock = threading.RLock()  # of the target
         self._opened = False

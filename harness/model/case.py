@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from touchstone.harness.judgement.verdict import Verdict
 from touchstone.harness.model.claim import CaseId, Claim
@@ -49,17 +49,21 @@ class Judgement:
 class Judge(Protocol):
     """Where a case is judged: one target held against one oracle (harness/run/judge.py)."""
 
-    release: str
+    @property
+    def release(self) -> str: ...
 
     def judgement(
         self, case: CaseId, scenario: Scenario, expectation: Expectation
     ) -> Judgement: ...
 
 
-class Case:
-    """One case of a claim on one target."""
+J = TypeVar("J", bound=Judge, covariant=True)
 
-    def __init__(self, case: CaseId, judge: Judge) -> None:
+
+class Case(Generic[J]):
+    """One case of a claim on one target, with the judge who runs it."""
+
+    def __init__(self, case: CaseId, judge: J) -> None:
         self._case, self._judge = case, judge
         self.judgement: Judgement | None = None
 
@@ -72,7 +76,7 @@ class Case:
         return self._case
 
     @property
-    def judge(self) -> Judge:
+    def judge(self) -> J:
         return self._judge
 
     @property
@@ -134,7 +138,10 @@ class Case:
         return Experiment(scenario, expectation)
 
 
-def run_case(function: Callable[[Case], Experiment], case: Case) -> Judgement:
+ClaimFunction = Callable[[Case[Any]], Experiment]
+
+
+def run_case(function: ClaimFunction, case: Case[Judge]) -> Judgement:
     """Run a case on its target, ask the oracle, compare, and remember what it comes to.
 
     Raises Misuse when the claim's function returns no experiment, and what the function raises.

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from touchstone.checkout import ROOT
 from touchstone.harness.model import covering, former_ids
@@ -31,6 +31,7 @@ from touchstone.reference_impl.wire.apis import by_name
 MUST, SHOULD, MAY, OBSERVED = "MUST", "SHOULD", "MAY", "OBSERVED"
 LEVELS = (MUST, SHOULD, MAY, OBSERVED)
 ATTRIBUTE = "__touchstone_claim__"
+F = TypeVar("F", bound=Callable[..., object])
 PACKAGE = "touchstone."
 _ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)+")
 _EVIDENCE = re.compile(r"[A-Z]+-\d+(?:\.\d+)?|KIP-\d+|observed on \S.*|schema \S.*")
@@ -152,7 +153,7 @@ def claim(
     where: covering.Where = covering.always,
     full: bool = False,
     **axes: Iterable[Any],
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+) -> Callable[[F], F]:
     """Make a test function a claim; its docstring is the sentence, its argument is the case.
 
     `evidence`: clause ids ("TOPIC-11"), "KIP-98", "schema Fetch.session_id", "observed on 2.8.2".
@@ -165,7 +166,7 @@ def claim(
     """
     versions = versions() if callable(versions) else versions
 
-    def mark(function: Callable[..., None]) -> Callable[..., None]:
+    def mark(function: F) -> F:
         module, name = place_of(function.__module__), function.__qualname__
         made = Claim(
             id=id,

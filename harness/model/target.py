@@ -165,3 +165,14 @@ class Target(Protocol):
 
     def stop(self) -> None:
         """End everything `start` began and leave nothing behind; harmless when repeated."""
+
+
+@runtime_checkable
+class Twinned(Protocol):
+    """A target of which there can be several: clusters of its own for cases that harm brokers."""
+
+    @property
+    def has_twins(self) -> bool: ...
+
+    def twin(self) -> Target:
+        """Another one like it, with clusters of its own."""

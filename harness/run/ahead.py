@@ -18,13 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from touchstone.harness.driver.side_by_side import LANES, Again, Piece, Pool
 from touchstone.harness.judgement.verdict import DIVERGES
-from touchstone.harness.model.case import Case, Experiment, run_case
+from touchstone.harness.model.case import Case, ClaimFunction, Judgement, run_case
 from touchstone.harness.run import progress
-from touchstone.harness.run.judge import sign
+from touchstone.harness.run.judge import Judge, sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,8 @@ class Work:
     """
 
     key: str
-    function: Callable[[Case], Experiment]
-    case: Case
+    function: ClaimFunction
+    case: Case[Judge]
     alone: bool
     apart: bool = False
 
@@ -78,11 +77,11 @@ class Ahead:
         """Waits until a case is judged. Raises what its function raised."""
         self._pool.result(key)
 
-    def judged(self) -> Iterator[tuple[str, Case]]:
+    def judged(self) -> Iterator[tuple[str, Case[Judge], Judgement]]:
         """The key and case of all that have a verdict; where they differ, it may be the first."""
         for work in self._work:
             if work.case.judgement is not None:
-                yield work.key, work.case
+                yield work.key, work.case, work.case.judgement
 
     def close(self) -> None:
         """End what is under way, and wait for it: it puts back what it has set."""
@@ -94,7 +93,7 @@ class Ahead:
         """How far it has come."""
         return progress.line([self._standing(one) for one in self._work], self.jobs)
 
-    def _judges(self) -> list[Any]:
+    def _judges(self) -> list[Judge]:
         return list({id(one.case.judge): one.case.judge for one in self._work}.values())
 
     def _piece(self, work: Work) -> Piece:
@@ -108,7 +107,8 @@ class Ahead:
                 error = failed
             judgement = work.case.judgement
             if judgement is None or judgement.verdict.kind != DIVERGES or not work.case.judge.again:
-                return _raised(error)
+                _raise(error)
+                return None
             self._again.add(work.key)
             return lambda again: self._asked_again(work, error, again)
 
@@ -116,15 +116,18 @@ class Ahead:
 
     def _asked_again(self, work: Work, error: BaseException | None, again: Again) -> Piece | None:
         """Ask a case again; what it returns asks it alone."""
-        case = work.case
+        case, judgement = work.case, work.case.judgement
+        assert judgement is not None, "it was judged before"
         if again.late:
             self.not_again += 1
         elif again.alone:
-            case.judgement = case.judge.ask_again(case.case, case.judgement)
-        elif not case.judge.differs_again(case.case, case.judgement):
+            case.judgement = judgement = case.judge.ask_again(case.case, judgement)
+        elif not case.judge.differs_again(case.case, judgement):
             return lambda alone: self._asked_again(work, error, alone)
         self._again.discard(work.key)
-        return None if case.judgement.verdict.conforms else _raised(error)
+        if not judgement.verdict.conforms:
+            _raise(error)
+        return None
 
     def _standing(self, work: Work) -> progress.Standing:
         judgement = work.case.judgement
@@ -137,6 +140,6 @@ class Ahead:
         return progress.Standing(work.alone, seconds, differs, again, work.apart)
 
 
-def _raised(error: BaseException | None) -> None:
+def _raise(error: BaseException | None) -> None:
     if error is not None:
         raise error

@@ -39,7 +39,7 @@ from touchstone.harness.model.profiles import NOTHING_TOLD, Told
 from touchstone.harness.model.provenance import teller
 from touchstone.harness.model.recordings import Missing, Store
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
-from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Twinned, Unavailable
 from touchstone.harness.run.oracles import Live, Nobody, Oracle, Recorded
 from touchstone.harness.targets import parse, probe
 from touchstone.harness.targets.recorded import RecordedTarget
@@ -76,8 +76,9 @@ class Judge:
             Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told
         )
         self.turns = turns(target)
-        apart = getattr(target, "has_twins", False)
-        self.lanes = Lanes(lambda: turns(target.twin())) if apart else None
+        self.lanes: Lanes | None = None
+        if isinstance(target, Twinned) and target.has_twins:
+            self.lanes = Lanes(lambda: turns(target.twin()))
         self.jobs = self.turns.jobs  # cases at a time
         self.later = False  # what differs is asked again by `ask_again`, when all others are done
         self._probes: dict[tuple[int, int], Verdict | None] = {}
@@ -181,7 +182,8 @@ class Judge:
         if reason:
             return without(inconclusive(f"not run: {reason}"))
         try:
-            found, made = self._unsupported(case, scenario), frozenset()
+            made: frozenset[str] = frozenset()
+            found = self._unsupported(case, scenario)
             if found is None:
                 found, made = self._lacking(case, scenario, expectation)
             if found is not None:

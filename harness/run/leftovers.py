@@ -15,7 +15,6 @@ from typing import Any
 
 from touchstone.harness.model.transcript import Event, Transcript
 from touchstone.reference_impl.wire import headers
-from touchstone.reference_impl.wire.apis import API
 
 CLIENT_METRICS, GROUP = 16, 32  # kinds of config resources that are named as one likes
 DELETE = 1  # an operation of IncrementalAlterConfigs
@@ -127,13 +126,13 @@ def made_by(transcript: Transcript) -> Made:
     for event in transcript.events:
         if event.direction == "made":
             made.created |= set(event.note.split(", ")) & drawn
-        if event.direction != "sent" or event.api not in API:
+        api = event.api_name
+        if event.direction != "sent" or api is None:
             continue
-        note = _NOTES.get(API[event.api].name)
+        note = _NOTES.get(api)
         body = None if note is None else _decoded(headers.decode_request, event.raw)
         if note is not None and body is not None:
-            api, answer = API[event.api].name, answers.get(event.step)
-            note(made, _Asked(api, body, answer, drawn, event.tries))
+            note(made, _Asked(api, body, answers.get(event.step), drawn, event.tries))
     return made
 
 
@@ -148,8 +147,8 @@ def _answers(transcript: Transcript) -> dict[int, Any]:
 
 
 def _tells(event: Event) -> bool:
-    known = event.direction == "received" and event.version is not None and event.api in API
-    return known and API[event.api].name in _GRANTED
+    received = event.direction == "received" and event.version is not None
+    return received and event.api_name in _GRANTED
 
 
 def _decoded(decode: Callable[..., Any], *given: Any) -> Any:

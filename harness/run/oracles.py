@@ -23,9 +23,15 @@ NOBODY = "none"
 
 
 class Oracle(Protocol):
-    name: str
-    kind: str  # live | recorded | none
-    release: str | None
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str:
+        """Live, recorded or none."""
+
+    @property
+    def release(self) -> str | None: ...
 
     def transcript(self, case: CaseId, scenario: Scenario, nonce: str) -> Transcript | None:
         """What Kafka does. None when nobody is asked; raises Missing when it cannot be known."""

@@ -124,8 +124,8 @@ class Session:
     # the life of a run
 
     def plan(
-        self, cases: Iterable[Case], deselected: Iterable[Case], *, whole: bool,
-        suites: Iterable[str] = (), elsewhere: Iterable[Case] = (),
+        self, cases: Iterable[Case[Judge]], deselected: Iterable[Case[Judge]], *, whole: bool,
+        suites: Iterable[str] = (), elsewhere: Iterable[Case[Judge]] = (),
     ) -> None:  # fmt: skip
         """What is going to run; opens the files. `suites`: those of which no claim is missing;
         `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
@@ -151,7 +151,7 @@ class Session:
             text = json.dumps(self._manifest(run), indent=1) + "\n"
             self._file(run, "manifest.json").write_text(text, encoding="utf-8")
 
-    def finish_case(self, case: Case, judgement: Judgement, duration_ms: float) -> Verdict:
+    def finish_case(self, case: Case[Judge], judgement: Judgement, duration_ms: float) -> Verdict:
         """Books one judged case; the verdict with its pin, if it has one."""
         run = next(one for one in self.target_runs if one.judge is case.judge)
         row = rows.case(
@@ -168,7 +168,7 @@ class Session:
             run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
 
-    def told_of(self, case: Case, judgement: Judgement) -> str:
+    def told_of(self, case: Case[Judge], judgement: Judgement) -> str:
         """A failing case as a card; empty for one that never ran."""
         run = next(one for one in self.target_runs if one.judge is case.judge)
         if judgement.verdict.kind not in (DIVERGES, BROKEN):
@@ -222,7 +222,7 @@ class Session:
             allure.write(everything, folder / "allure")
         run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
 
-    def _bundle(self, run: TargetRun, case: Case, judgement: Judgement) -> str | None:
+    def _bundle(self, run: TargetRun, case: Case[Judge], judgement: Judgement) -> str | None:
         judgement = judgement.at_first or judgement
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
             return None
@@ -232,7 +232,9 @@ class Session:
         path = bundle.write(made, self.folder / "bundles" / file_word(run.judge.name))
         return str(path.relative_to(self.folder))
 
-    def _bundle_of(self, run: TargetRun, case: Case, judgement: Judgement) -> bundle.Bundle | None:
+    def _bundle_of(
+        self, run: TargetRun, case: Case[Judge], judgement: Judgement
+    ) -> bundle.Bundle | None:
         judge = run.judge
         named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
         again = wording.again(named | {"target": judge.name}, {"arguments": run.arguments})
@@ -297,6 +299,7 @@ class Session:
         name, shard = file_word(run.judge.name), self.options.shard
         if shard is not None:
             name = parts.name(name, shard.index, shard.count)
+        assert self.folder is not None, "only a run that is kept has files"
         return self.folder / f"{name}.{suffix}"
 
     def heading(self) -> list[str]:

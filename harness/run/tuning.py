@@ -9,17 +9,18 @@ of it is put back. A cluster that does not take settings is judged as it is.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Protocol, runtime_checkable
 
 from touchstone.harness.driver.side_by_side import Sharing
 from touchstone.harness.model import pace
 from touchstone.harness.model.target import Endpoint, OutOfScope, Setting, Shape
 
 Wanted = tuple[tuple[str, str], ...]
+State = tuple[Hashable, Wanted]  # the cluster of a case, and what is set on it
 
 
+@runtime_checkable
 class Alterable(Protocol):
     """A running cluster whose dynamic settings can be changed."""
 
@@ -42,7 +43,7 @@ class Tuning:
     def __init__(self, cluster: Alterable | None, *, whole_run: bool = True, room: int = 1) -> None:
         self.cluster, self.whole_run = cluster, whole_run
         self.takes_settings = False
-        self._sharing = Sharing(self._switch, room)
+        self._sharing: Sharing[State] = Sharing(self._switch, room)
         self._run: dict[str, str] = {}  # set for the whole run
         self._phase: dict[str, str] = {}  # set for the cases of one shape
         self._case: dict[str, str] = {}  # set for one case, which is alone
@@ -70,16 +71,14 @@ class Tuning:
     @contextlib.contextmanager
     def turn(self, shape: Shape, cluster: Hashable = None, *, alone: bool) -> Iterator[None]:
         """The turn of a case of this shape on this cluster; `alone`: nobody else is on it."""
-        take: Callable[[Any], AbstractContextManager[None]] = (
-            self._sharing.alone if alone else self._sharing.shared
-        )
+        take = self._sharing.alone if alone else self._sharing.shared
         with take((cluster, self._wanted(shape))):
             yield
 
     @property
     def clusters(self) -> list[Hashable]:
         """Those on which cases have a turn."""
-        return [cluster for cluster, _ in self._sharing.keys]
+        return [state[0] for state in self._sharing.keys if state is not None]
 
     @contextlib.contextmanager
     def set_for_case(self, settings: Mapping[str, str]) -> Iterator[None]:
@@ -122,9 +121,9 @@ class Tuning:
             return ()
         return tuple(pace.quick([shape], self.cluster.settings(), told=True).items())
 
-    def _switch(self, key: Any) -> None:
+    def _switch(self, state: State | None) -> None:
         """Set what the next cases want, and put back what only the last ones wanted."""
-        wanted = dict(key[1])
+        wanted = dict(() if state is None else state[1])
         if self.cluster is not None and wanted != self._phase:
             gone = dict.fromkeys(name for name in self._phase if name not in wanted)
             self.cluster.alter(gone | wanted)

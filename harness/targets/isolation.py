@@ -25,8 +25,9 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 CLOCK_SOURCE = Path(__file__).with_name("wall_clock.c")
 DISK_MIB = 256
@@ -272,3 +273,11 @@ def _do(*argv: str) -> None:
 
 def _try(*argv: str) -> None:
     subprocess.run(argv, capture_output=True, check=False)
+
+
+@runtime_checkable
+class Isolable(Protocol):
+    """A target whose brokers can be started with isolations of their own."""
+
+    def isolate(self, isolation: Callable[[], Isolations]) -> None:
+        """What brokers that are started from now on have of their own."""
