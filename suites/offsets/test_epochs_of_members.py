@@ -6,8 +6,8 @@ Sources: ConsumerGroup.validateOffsetCommit, validateOffsetFetch at 4.3; KIP-848
 from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
-from touchstone.harness.model.steps import ask
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.consumer_groups import LEAVE, beat, join
 from touchstone.suites.kit.groups import delete_offsets
 from touchstone.suites.kit.offsets import (
     CLUSTER,
@@ -27,26 +27,10 @@ COMMITS = NEWEST | {"api": "OffsetCommit", "versions": range_("OffsetCommit", 2)
 FETCHES = NEWEST | {"api": "OffsetFetch", "versions": range_("OffsetFetch", FIRST_WITH_MEMBER)}
 
 
-def beat(group, name, *, epoch=0, topics=None, owned=None):
-    """A ConsumerGroupHeartbeat of the only member."""
-    body = {
-        "group_id": group,
-        "member_id": MEMBER,
-        "member_epoch": epoch,
-        "instance_id": None,
-        "rack_id": None,
-        "rebalance_timeout_ms": 30_000 if epoch == 0 else -1,
-        "subscribed_topic_names": topics,
-        "subscribed_topic_regex": None,
-        "server_assignor": None,
-        "topic_partitions": owned,
-    }
-    return ask("ConsumerGroupHeartbeat", 1, body, name=name)
-
-
 def joined(group, topic):
     """The member joined with epoch 2, its first (observed on 4.3.1)."""
-    return Until(beat(group, "joined", topics=[topic], owned=[]), "member_epoch", "==", 2)
+    asked = join(group, MEMBER, topic, name="joined", version=1)
+    return Until(asked, "member_epoch", "==", 2)
 
 
 @claim(
@@ -143,7 +127,7 @@ def test_consumer_groups_keep_subscribed_topics(case):
         joined(group, topic),
         commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
         delete_offsets(group, topic, name="ask"),
-        beat(group, "left", epoch=-1),
+        beat(group, MEMBER, LEAVE, name="left", version=1),
         delete_offsets(group, topic, name="empty"),
         fetch(group, topic, name="after"),
         expect=all_of(
@@ -165,7 +149,7 @@ def test_consumer_groups_that_were_left_are_simple(case):
     return case.scenario(
         steps,
         joined(group, topic),
-        beat(group, "left", epoch=-1),
+        beat(group, MEMBER, LEAVE, name="left", version=1),
         commit(group, topic, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), answer("after", OFFSET).is_(7)),

@@ -12,11 +12,12 @@ from dataclasses import replace
 
 from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, answered, by_release, outcome, records
-from touchstone.harness.model.scenario import Await, Quiet, Send
+from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.quotas import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
 from touchstone.suites.kit.records import ONE, batch
+from touchstone.suites.kit.sending import sent
 
 WRITTEN = "responses[0].partition_responses[0].error_code"
 WAIT = "throttle_time_ms"
@@ -32,14 +33,6 @@ def write(topic, client, *, name="write", value=LARGE, to="b", **how):
     return produce(
         topic, 0, batch(value), name=name, client_id=client, connection=to, **{"acks": 1, **how}
     )
-
-
-def sent(asked):
-    """The same request without waiting for its answer."""
-    return Send(
-        asked.api, asked.version, asked.body, str(asked.name),
-        connection=asked.connection, client_id=asked.client_id,
-    )  # fmt: skip
 
 
 def rate_of(case, client, key=PRODUCER):

@@ -5,8 +5,8 @@ Sources: KIP-848; observed on 3.9.2 and 4.3.1.
 
 from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
-from touchstone.harness.model.steps import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit import consumer_groups
 from touchstone.suites.kit.consumer_groups import describe
 from touchstone.suites.kit.groups import CLUSTER
 
@@ -15,19 +15,10 @@ FROM_CLIENTS = range_("ConsumerGroupHeartbeat", 1)
 
 def beat(case, name, **changes):
     """A first heartbeat of member m1 that asks for no topic, with these changes."""
-    body = {
-        "group_id": "no-such-group",
-        "member_id": "m1",
-        "member_epoch": 0,
-        "instance_id": None,
-        "rack_id": None,
-        "rebalance_timeout_ms": 10_000,
-        "subscribed_topic_names": [],
-        "subscribed_topic_regex": None,
-        "server_assignor": None,
-        "topic_partitions": [],
-    }
-    return Ask("ConsumerGroupHeartbeat", case.version, body | changes, name=name)
+    said = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": []} | changes
+    return consumer_groups.beat(
+        "no-such-group", "m1", 0, owned=(), name=name, version=case.version, **said
+    )
 
 
 def is_refused(name, code):

@@ -10,6 +10,7 @@ from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Await, Send, Until
 from touchstone.harness.model.steps import a_topic, ask, coordinator_ready
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.offsets import MEMBER, a_member
 from touchstone.suites.kit.transactions import (
     ABORT,
     CLUSTER,
@@ -32,7 +33,6 @@ COMMITS = {
     "config": CLUSTER,
 }
 CHECKED = COMMITS | {"versions": range_("TxnOffsetCommit", 3)}
-MEMBER = Ref("member", "member_id")
 
 
 def prepared(case):
@@ -51,21 +51,6 @@ def prepared(case):
 def visible(group, topic, offset, name, partition=0):
     """The coordinator takes up committed offsets a moment after the marker."""
     return Until(offset_fetch(group, topic, partition, name=name), FETCHED, "==", offset)
-
-
-def a_member(group):
-    """A group of one: JoinGroup 1 takes a member at once, whatever KIP-394 says of later ones."""
-    body = {
-        "group_id": group,
-        "session_timeout_ms": 30000,
-        "rebalance_timeout_ms": 30000,
-        "member_id": "",
-        "protocol_type": "consumer",
-        "protocols": [{"name": "range", "metadata": b""}],
-    }
-    assignment = [{"member_id": MEMBER, "assignment": b""}]
-    synced = {"group_id": group, "generation_id": 1, "member_id": MEMBER, "assignments": assignment}
-    return [ask("JoinGroup", 2, body, name="member"), ask("SyncGroup", 0, synced, name="assigned")]
 
 
 @claim(
