@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from touchstone.harness.judgement import wording
 from touchstone.harness.judgement.verdict import (
     BROKEN,
     CONFORMS,
@@ -31,6 +32,7 @@ EXITS = {
     BROKE: "the harness broke: no verdict of this run can be relied on",
     INCOMPLETE: "incomplete: not everything could be judged",
 }
+SAID = 240  # characters of how a flaky case differed: a batch may be its value; the row has all
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
 _PROFILE = re.compile(rf"{OUT_OF_SCOPE}: wants profile (?P<name>\S+) \(")
 COLUMNS = (CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN)
@@ -145,7 +147,10 @@ def surprising(surprises: Sequence[Surprise]) -> list[str]:
 def flaky(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What conformed only when it was asked again: green, and never in silence."""
     found = [row for row in rows if row.get("at_first")]
-    lines = [f"flaky: {row['case']}: at first {row['at_first']}" for row in found[:SURPRISES]]
+    lines = [
+        f"flaky: {row['case']}: at first {wording.shortened(row['at_first'], SAID)}"
+        for row in found[:SURPRISES]
+    ]
     if len(found) > SURPRISES:
         lines.append(f"... and {len(found) - SURPRISES} more flaky cases")
     return lines

@@ -68,6 +68,12 @@ def test_what_conformed_only_when_asked_again_is_named():
     assert lines[-1] == "... and 2 more flaky cases"
 
 
+def test_how_a_flaky_case_differed_is_one_short_line():
+    (row,) = some_rows("C")
+    (line,) = tally.flaky([row | {"at_first": "oracle 1, target " + "x" * 20_000}])
+    assert "oracle 1, target xxx" in line and len(line) < 300
+
+
 def test_what_was_not_run_is_named():
     text = "\n".join(tally.not_run(some_rows("CCI"), 5, 2))
     assert "1 case because I of topics.c2[v1]" in text
