@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from touchstone.harness.judgement import epochs, internal_logs, rewrites
@@ -30,6 +31,7 @@ _DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}
                        r"|(?<=-)[0-9a-f]{32}$", re.ASCII)  # fmt: skip
 NO_ID = bytes(16)
 NO_BROKER = -1
+_BARE = frozenset({int, bool, float, type(None)})  # most fields; only a reason rewrites them
 
 # Config values that say where a broker runs, not how it behaves.
 DEPLOYMENT = frozenset(
@@ -203,23 +205,20 @@ def _learn_ids(value: Any, symbols: Symbols) -> None:
 
 
 def _struct(value: Struct, api: str, at: str, symbols: Symbols) -> Struct:
-    out: Struct = {}
-    for name, inner in value.items():
-        where = f"{at}.{name}" if at else name
-        out[name] = _field(inner, api, where, symbols)
-    for reason in _WHOLE:
-        out = _apply(reason, "", out, out, api, symbols)
-    for name in list(out):
-        for reason in _BY_FIELD.get(name, ()):
-            out[name] = _apply(reason, name, out[name], out, api, symbols)
+    stem = f"{at}." if at else ""
+    out: Struct = {
+        name: inner if type(inner) in _BARE else _field(inner, api, stem + name, symbols)
+        for name, inner in value.items()
+    }
+    whole, by_field = _reasons(api)
+    for reason in whole:
+        out = _apply(reason, out, out, symbols)
+    for name, reason in [(key, one) for key in out for one in by_field.get(key, ())]:
+        out[name] = _apply(reason, out[name], out, symbols)
     return out
 
 
-def _apply(
-    reason: Reason, name: str, value: Any, struct: Struct, api: str, symbols: Symbols
-) -> Any:
-    if reason.apis is not None and api not in reason.apis:
-        return value
+def _apply(reason: Reason, value: Any, struct: Struct, symbols: Symbols) -> Any:
     rewritten = reason.rewrite(symbols, value, struct)
     if rewritten != value:
         symbols.used[reason.name] += 1
@@ -234,7 +233,7 @@ def _field(value: Any, api: str, at: str, symbols: Symbols) -> Any:
         return _struct(value, api, at, symbols)
     if isinstance(value, list):
         keys = UNORDERED.get((api, at))
-        if keys is None:
+        if keys is None or len(value) < 2:
             return [_field(inner, api, at, symbols) for inner in value]
         if not keys:  # plain values
             return sorted(_field(inner, api, at, symbols) for inner in value)
@@ -491,8 +490,11 @@ WALKED: dict[str, str] = {
     "reset-or-closed": "Unread bytes turn a close into a reset; the moment of reading decides.",
 }
 
-_WHOLE = tuple(reason for reason in REASONS if "" in reason.fields)
-_BY_FIELD: dict[str, tuple[Reason, ...]] = {
-    name: tuple(reason for reason in REASONS if name in reason.fields)
-    for name in {name for reason in REASONS for name in reason.fields if name}
-}
+
+@cache
+def _reasons(api: str) -> tuple[tuple[Reason, ...], dict[str, tuple[Reason, ...]]]:
+    """Those that apply to an API's answers: to its structs, and to fields by their names."""
+    found = [reason for reason in REASONS if reason.apis is None or api in reason.apis]
+    names = {name: tuple(one for one in found if name in one.fields)
+             for reason in found for name in reason.fields}  # fmt: skip
+    return names.pop("", ()), names
