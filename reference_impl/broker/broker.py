@@ -174,7 +174,7 @@ class Broker:
         """Take a peer's answer to an `Ask`; None where it cannot be reached or hung up."""
         self._begin(now)
         asked = self._asked.pop(correlation_id, None)
-        if asked is not None:  # else we lost patience before
+        if asked is not None:  # else it was timed out before
             self._hand_over(asked, frame, now)
         return self._settled(now)
 

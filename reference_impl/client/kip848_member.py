@@ -83,11 +83,15 @@ class Kip848Member:
     def beat(self) -> Flow[None]:
         """A heartbeat, if one is due or there is something to say."""
         told = self._told
-        news = {f: value for f, value in self._state().items() if f not in told or told[f] != value}
+        changed = {
+            f: value for f, value in self._state().items() if f not in told or told[f] != value
+        }
         joins = self.generation < 0
-        if self.view.now < self._beat_at and (self._failures or not (news or joins)):
+        if self.view.now < self._beat_at and (self._failures or not (changed or joins)):
             return
-        said = {field: _rows(v) if field == "topic_partitions" else v for field, v in news.items()}
+        said = {
+            field: _rows(v) if field == "topic_partitions" else v for field, v in changed.items()
+        }
         answer = yield from self._said(said, _JOINS if joins else self.generation)
         if answer is None:
             return
@@ -95,7 +99,7 @@ class Kip848Member:
         self.generation, self.rejoin, self._failures = answer["member_epoch"], "", 0
         self._interval_ms = answer["heartbeat_interval_ms"]
         self._beat_at = self.view.now + self._interval_ms
-        self._told |= news
+        self._told |= changed
         if answer["assignment"] is not None:
             self.target = frozenset(
                 (bytes(row["topic_id"]), index)
@@ -119,18 +123,18 @@ class Kip848Member:
             "topic_partitions": self.owned,
         }
 
-    def _body(self, news: dict[str, Any], epoch: int) -> dict[str, Any]:
+    def _body(self, changed: dict[str, Any], epoch: int) -> dict[str, Any]:
         return {
             "group_id": self.coordinator.key,
             "member_id": self.id,
             "member_epoch": epoch,
             "instance_id": self.instance_id,
-            **news,
+            **changed,
         }
 
-    def _said(self, news: dict[str, Any], epoch: int) -> Flow[dict[str, Any] | None]:
+    def _said(self, changed: dict[str, Any], epoch: int) -> Flow[dict[str, Any] | None]:
         """The answer, or None after its error was reacted to; then all is said again."""
-        outcome = yield from self.coordinator.once(_API, self._body(news, epoch))
+        outcome = yield from self.coordinator.once(_API, self._body(changed, epoch))
         if isinstance(outcome, Failed):
             does = Do.ELSEWHERE
         elif not outcome.body["error_code"]:

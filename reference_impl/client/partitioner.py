@@ -2,7 +2,7 @@
 
 Keys go by murmur2, so a key keeps its partition whoever produces it (clause PROD-21 has vectors).
 Records without a key stay with one partition until its batch is full, then move on (KIP-480);
-the die that picks the next one is handed in.
+who makes a partitioner says what picks the next one.
 """
 
 from collections.abc import Callable
@@ -30,19 +30,19 @@ def for_key(key: bytes, partitions: int) -> int:
 
 
 class Sticky:
-    """The favourite partition of each topic; `die(n)` gives a number below n."""
+    """The favourite partition of each topic; `randrange(n)` gives a number below n."""
 
-    def __init__(self, die: Callable[[int], int]):
-        self._die = die
+    def __init__(self, randrange: Callable[[int], int]):
+        self._randrange = randrange
         self._favourite: dict[str, int] = {}
 
     def current(self, topic: str, available: list[int]) -> int:
         if self._favourite.get(topic) not in available:
-            self._favourite[topic] = available[self._die(len(available))]
+            self._favourite[topic] = available[self._randrange(len(available))]
         return self._favourite[topic]
 
     def move_on(self, topic: str, available: list[int]) -> None:
         """A batch is full: another partition's turn, if there is another."""
         others = [each for each in available if each != self._favourite.get(topic)]
         if others:
-            self._favourite[topic] = others[self._die(len(others))]
+            self._favourite[topic] = others[self._randrange(len(others))]

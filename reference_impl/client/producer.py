@@ -65,7 +65,7 @@ class Producer:
         self,
         view: View,
         *,
-        die: Callable[[int], int],
+        randrange: Callable[[int], int],
         acks: int = -1,
         idempotence: bool | None = None,
         compression: int = NONE,
@@ -97,7 +97,7 @@ class Producer:
         self.metadata_max_idle_ms = metadata_max_idle_ms
         self.producer_id, self.producer_epoch = -1, -1
         self._sequences: dict[Place, int] = {}
-        self._sticky = Sticky(die)
+        self._sticky = Sticky(randrange)
         self._unplaced: list[Delivery] = []
         self._lost: set[str] = set()  # topics whose leaders must be learned anew
         self._accumulator = Accumulator(batch_size)

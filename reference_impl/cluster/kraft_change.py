@@ -56,20 +56,20 @@ class _Target:
     recovering: bool
 
 
-def changed(partition: Partition, wish: PartitionChange) -> PartitionFields:
+def changed(partition: Partition, wanted: PartitionChange) -> PartitionFields:
     """The fields of `partition` that change; empty where none does."""
     target = _Target(
-        replicas=list(_wished(wish.replicas, partition.replicas)),
-        isr=list(_wished(wish.isr, partition.isr)),
-        adding=tuple(_wished(wish.adding, partition.adding)),
-        removing=tuple(_wished(wish.removing, partition.removing)),
+        replicas=list(_or_kept(wanted.replicas, partition.replicas)),
+        isr=list(_or_kept(wanted.isr, partition.isr)),
+        adding=tuple(_or_kept(wanted.adding, partition.adding)),
+        removing=tuple(_or_kept(wanted.removing, partition.removing)),
         elr=partition.elr,
-        recovering=_wished(wish.recovering, partition.recovering),
+        recovering=_or_kept(wanted.recovering, partition.recovering),
     )
     _finish_reassignment(target)
-    if wish.elr_enabled:
-        target.elr = _eligible(partition, target, wish)
-    leader, unclean = _elect(partition, target, wish)
+    if wanted.elr_enabled:
+        target.elr = _eligible(partition, target, wanted)
+    leader, unclean = _elect(partition, target, wanted)
     isr = target.isr
     if leader != partition.leader and leader != NO_LEADER:
         if unclean:
@@ -77,17 +77,17 @@ def changed(partition: Partition, wish: PartitionChange) -> PartitionFields:
         elif leader not in isr:  # from the ELR, which is only asked when the ISR is empty
             isr = [leader]
             target.elr = tuple(r for r in target.elr if r != leader)
-    elif not isr and not wish.elr_enabled:
+    elif not isr and not wanted.elr_enabled:
         isr = partition.isr  # the last member stays: it alone may lead again
-    return _difference(partition, target, leader, isr, wish)
+    return _difference(partition, target, leader, isr, wanted)
 
 
-def _wished(given: T | None, held: T) -> T:
+def _or_kept(given: T | None, held: T) -> T:
     return held if given is None else given
 
 
 def _difference(
-    partition: Partition, target: _Target, leader: int, isr: Sequence[int], wish: PartitionChange
+    partition: Partition, target: _Target, leader: int, isr: Sequence[int], wanted: PartitionChange
 ) -> PartitionFields:
     fields: PartitionFields = {}
     if leader != partition.leader:
@@ -102,7 +102,7 @@ def _difference(
         fields["removing"] = target.removing
     if target.elr != partition.elr:
         fields["elr"] = target.elr
-    last_known_elr = _last_known(partition, leader, isr, wish)
+    last_known_elr = _last_known(partition, leader, isr, wanted)
     if last_known_elr != partition.last_known_elr:
         fields["last_known_elr"] = last_known_elr
     if target.recovering != partition.recovering:
@@ -126,15 +126,15 @@ def _finish_reassignment(target: _Target) -> None:
 # ------------------------------------------------------------------------------------- elections
 
 
-def _elect(partition: Partition, target: _Target, wish: PartitionChange) -> tuple[int, bool]:
+def _elect(partition: Partition, target: _Target, wanted: PartitionChange) -> tuple[int, bool]:
     """(leader, whether records may be missing from it)."""
 
     def valid(replica: int) -> bool:
         eligible = replica in target.isr or (not target.isr and replica in target.elr)
-        return eligible and wish.may_lead(replica)
+        return eligible and wanted.may_lead(replica)
 
     first = target.replicas[0]
-    if wish.election is Election.PREFERRED and valid(first):
+    if wanted.election is Election.PREFERRED and valid(first):
         return first, False
     if valid(partition.leader):
         return partition.leader, False
@@ -142,11 +142,11 @@ def _elect(partition: Partition, target: _Target, wish: PartitionChange) -> tupl
     if leader is not None:
         return leader, False
     last = partition.last_known_elr
-    nobody = wish.elr_enabled and not target.isr and not target.elr
-    if nobody and len(last) == 1 and wish.may_lead(last[0]):
+    nobody = wanted.elr_enabled and not target.isr and not target.elr
+    if nobody and len(last) == 1 and wanted.may_lead(last[0]):
         return last[0], True
-    if wish.election is Election.UNCLEAN:
-        leader = next((r for r in target.replicas if wish.may_lead(r)), None)
+    if wanted.election is Election.UNCLEAN:
+        leader = next((r for r in target.replicas if wanted.may_lead(r)), None)
         if leader is not None:
             return leader, True
     return NO_LEADER, False
@@ -155,20 +155,20 @@ def _elect(partition: Partition, target: _Target, wish: PartitionChange) -> tupl
 # -------------------------------------------------------------------- eligible leader replicas
 
 
-def _eligible(partition: Partition, target: _Target, wish: PartitionChange) -> tuple[int, ...]:
+def _eligible(partition: Partition, target: _Target, wanted: PartitionChange) -> tuple[int, ...]:
     """Replicas that left the ISR below min.insync.replicas and may still lead (KIP-966)."""
-    if len(target.isr) >= min(wish.min_isr, len(target.replicas)):
+    if len(target.isr) >= min(wanted.min_isr, len(target.replicas)):
         return ()
     candidates = dict.fromkeys((*partition.elr, *partition.isr))
     kept = (r for r in candidates if r in target.replicas)
-    return tuple(sorted(r for r in kept if r not in target.isr and r not in wish.lost))
+    return tuple(sorted(r for r in kept if r not in target.isr and r not in wanted.lost))
 
 
 def _last_known(
-    partition: Partition, leader: int, isr: Sequence[int], wish: PartitionChange
+    partition: Partition, leader: int, isr: Sequence[int], wanted: PartitionChange
 ) -> tuple[int, ...]:
     """The leader that was there when the ISR became empty, until there is one again."""
-    if not wish.elr_enabled:
+    if not wanted.elr_enabled:
         return partition.last_known_elr
     if not isr and partition.isr and partition.leader != NO_LEADER:
         return (partition.leader,)

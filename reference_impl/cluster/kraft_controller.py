@@ -151,14 +151,14 @@ class KRaftController(Controller):
         if election is None:
             election = Election.UNCLEAN if self.unclean(partition) else Election.CLEAN
         lost = self.cluster.lost_replicas(partition)
-        wish = PartitionChange(
+        change = PartitionChange(
             may_lead=lambda broker: broker not in lost and self.may_lead(broker),
             election=election,
             elr_enabled=self.rules.elr,
             min_isr=config.min_insync_replicas,
             **wanted,
         )
-        fields = changed(partition, wish)
+        fields = changed(partition, change)
         if "epoch-not-bumped" in self.cluster.switches:
             fields.pop("leader_epoch", None)
         return fields

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from touchstone.reference_impl.cluster.controller import Controller
 from touchstone.reference_impl.cluster.sessions import Sessions
 
-KEEPER = 100  # who keeps the registry, ZooKeeper or the quorum, as an end of links that can be cut
+REGISTRY = 100  # ZooKeeper or the quorum, as an end of links that can be cut
 
 
 class Event(Enum):

@@ -3,7 +3,7 @@
 Two algorithms, because Kafka has had two. Releases with ZooKeeper walk one ring of brokers with a
 start index and a growing shift (`assign`, `continue_assignment`); KRaft controllers deal replicas
 out rack by rack in stripes (`StripedPlacer`). Both are functions of their inputs plus a source of
-chance that arrives as an argument, so that a known start gives a known table: the clauses quote
+randomness that arrives as an argument, so that a known start gives a known table: the clauses quote
 such tables, and real jars confirm them.
 
 Not here: who is alive, what a request may say, which error code an answer carries. A placement
@@ -54,7 +54,7 @@ def assign(
     partitions: int,
     replication: int,
     *,
-    chance: RandomSource | None = None,
+    random: RandomSource | None = None,
     start: int = -1,
     shift: int | None = None,
     first_partition: int = -1,
@@ -72,7 +72,7 @@ def assign(
         )
     rack_aware = None not in racks.values()
     ring = alternate(racks) if rack_aware else [broker.id for broker in brokers]
-    start, shift = _start_and_shift(len(ring), chance, start, shift)
+    start, shift = _start_and_shift(len(ring), random, start, shift)
     table: Assignment = []
     for partition in range(max(0, first_partition), max(0, first_partition) + partitions):
         if partition > 0 and partition % len(ring) == 0:
@@ -99,14 +99,14 @@ def _check_counts(brokers: int, partitions: int, replication: int) -> None:
 
 
 def _start_and_shift(
-    brokers: int, chance: RandomSource | None, start: int, shift: int | None
+    brokers: int, random: RandomSource | None, start: int, shift: int | None
 ) -> tuple[int, int]:
     if start >= 0:
         return start, start if shift is None else shift
-    if chance is None:
-        raise TypeError("without a start index, chance must be given")
-    drawn = chance.randrange(brokers)
-    return drawn, chance.randrange(brokers) if shift is None else shift
+    if random is None:
+        raise TypeError("without a start index, a source of randomness must be given")
+    drawn = random.randrange(brokers)
+    return drawn, random.randrange(brokers) if shift is None else shift
 
 
 def _index(first: int, shift: int, j: int, brokers: int) -> int:
@@ -187,19 +187,19 @@ def without_racks(brokers: Iterable[EligibleBroker]) -> list[EligibleBroker]:
 # ----------------------------------------------------------------------------- stripes (KRaft)
 
 
-def _shuffle(items: list[T], chance: RandomSource) -> None:
-    """java.util.Collections.shuffle's order of draws, so that equal chance gives equal tables."""
+def _shuffle(items: list[T], random: RandomSource) -> None:
+    """java.util.Collections.shuffle's order of draws, so that equal draws give equal tables."""
     for size in range(len(items), 1, -1):
-        j = chance.randrange(size)
+        j = random.randrange(size)
         items[size - 1], items[j] = items[j], items[size - 1]
 
 
 class _Deal:
     """Brokers of one rack in one state, dealt in a circle; a new epoch starts one place further."""
 
-    def __init__(self, brokers: Iterable[int], chance: RandomSource) -> None:
+    def __init__(self, brokers: Iterable[int], random: RandomSource) -> None:
         self.brokers = sorted(brokers)
-        self.offset = chance.randrange(len(self.brokers)) if self.brokers else 0
+        self.offset = random.randrange(len(self.brokers)) if self.brokers else 0
         self.index = 0
         self.epoch = 0
 
@@ -217,17 +217,17 @@ class _Deal:
 
 
 class _Rack:
-    def __init__(self, brokers: Sequence[EligibleBroker], chance: RandomSource) -> None:
-        self.fenced = _Deal((each.id for each in brokers if each.fenced), chance)
-        self.unfenced = _Deal((each.id for each in brokers if not each.fenced), chance)
+    def __init__(self, brokers: Sequence[EligibleBroker], random: RandomSource) -> None:
+        self.fenced = _Deal((each.id for each in brokers if each.fenced), random)
+        self.unfenced = _Deal((each.id for each in brokers if not each.fenced), random)
 
     def next(self, epoch: int) -> int | None:
         broker = self.unfenced.next(epoch)
         return self.fenced.next(epoch) if broker is None else broker
 
-    def shuffle(self, chance: RandomSource) -> None:
-        _shuffle(self.fenced.brokers, chance)
-        _shuffle(self.unfenced.brokers, chance)
+    def shuffle(self, random: RandomSource) -> None:
+        _shuffle(self.fenced.brokers, random)
+        _shuffle(self.unfenced.brokers, random)
 
 
 class StripedPlacer:
@@ -237,17 +237,17 @@ class StripedPlacer:
     racks are therefore no error here.
     """
 
-    def __init__(self, brokers: Sequence[EligibleBroker], chance: RandomSource) -> None:
-        self.chance = chance
+    def __init__(self, brokers: Sequence[EligibleBroker], random: RandomSource) -> None:
+        self.random = random
         self.total = len(brokers)
         self.unfenced = sum(not broker.fenced for broker in brokers)
         by_rack: dict[str | None, list[EligibleBroker]] = {}
         for broker in brokers:
             by_rack.setdefault(broker.rack, []).append(broker)
         names = sorted(by_rack, key=lambda name: (name is not None, _utf16(name or "")))
-        self.members = [_Rack(by_rack[name], chance) for name in names]
+        self.members = [_Rack(by_rack[name], random) for name in names]
         self.circle = list(self.members)
-        self.offset = chance.randrange(len(names)) if names else 0
+        self.offset = random.randrange(len(names)) if names else 0
         self.epoch = 0
 
     def place(self, partitions: int, replication: int, *, cordons: bool = False) -> Assignment:
@@ -272,9 +272,9 @@ class StripedPlacer:
 
     def _one(self, replication: int) -> list[int]:
         if self.epoch == self.unfenced and self.unfenced > 1:
-            _shuffle(self.circle, self.chance)
+            _shuffle(self.circle, self.random)
             for rack in self.members:
-                rack.shuffle(self.chance)
+                rack.shuffle(self.random)
             self.epoch = 0
         if self.offset == len(self.circle):
             self.offset = 0

@@ -23,7 +23,7 @@ from touchstone.reference_impl.group.members import Group, Member, Ticket
 from touchstone.reference_impl.group.states import Do, Input, State, error_of, table
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-NEW_MEMBER_PATIENCE_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
+NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
 
 
 def keep_nowhere(
@@ -274,7 +274,7 @@ class Coordinator:
         member.joining = ticket = Ticket()
         member.fresh = self.rules.new_members_lapse
         if member.fresh:
-            member.expires = now + NEW_MEMBER_PATIENCE_MS
+            member.expires = now + NEW_MEMBER_JOIN_TIMEOUT_MS
         cell = self.table[group.state, Input.JOIN_NEW]
         group.add(member, ask.protocol_type)
         group.grown = True

@@ -125,13 +125,13 @@ class Client:
 
     def producer(self, **options: Any) -> BlockingCore:
         self.view.now = self.now()
-        return BlockingCore(self, Producer(self.view, die=self.random.randrange, **options))
+        return BlockingCore(self, Producer(self.view, randrange=self.random.randrange, **options))
 
     def transactional_producer(self, transactional_id: str, **options: Any) -> BlockingCore:
         """A producer that has taken its id: `begin` comes next."""
         self.view.now = self.now()
         producer = TransactionalProducer(
-            self.view, transactional_id, die=self.random.randrange, **options
+            self.view, transactional_id, randrange=self.random.randrange, **options
         )
         self.run(producer.init())
         return BlockingCore(self, producer)

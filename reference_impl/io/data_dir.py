@@ -93,7 +93,7 @@ class DataDir:
             partial(cluster.config_of, broker=number),
             rules=rules_of(self._persona),
             switches=self._switches,
-            habits=LogDirRules(
+            dir_rules=LogDirRules(
                 quirk("log-dirs.folders-name-topics"),
                 quirk("log-dirs.indexes-name-first-offsets"),
                 quirk("log-dirs.clean-end-names-the-epoch"),

@@ -207,7 +207,7 @@ class Server:
                 self._perform(broker.tick(now))
 
     def deadline(self) -> int | None:
-        """When a broker, a link or the keeper has something to do; None for never."""
+        """When a broker, a link or the timed task has something to do; None for never."""
         deadlines = [each.deadline() for each in self._brokers if each not in self._frozen]
         deadlines.append(self.links.deadline())
         if self.timed_task is not None:

@@ -5,9 +5,8 @@ with its connections and keeps its logs (in memory they are what the page cache 
 have kept), SIGSTOP leaves everything as it is and does nothing any more, SIGTERM asks the
 controller to move leaders away first (`cluster.membership` knows when that is done). A broker that
 starts again is a new core on the old port over the old logs; logs of partitions that are no longer
-its own are dropped before it hears of the others. A broker whose link to whoever keeps the registry
-(`KEEPER`) is cut hears no news, reports nothing and loses its session. Every verb runs in the
-loop's thread.
+its own are dropped before it hears of the others. A broker whose link to the `REGISTRY` is cut
+learns of no change, reports nothing and loses its session. Every verb runs in the loop's thread.
 
 Sources: BRK-30..32, CTL-18, CTL-24; harness/model/target.py names the verbs.
 """

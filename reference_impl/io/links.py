@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Ask, Connection, Effect
-from touchstone.reference_impl.cluster.membership import KEEPER
+from touchstone.reference_impl.cluster.membership import REGISTRY
 
 _TURN = 10_000  # frames delivered before the sockets are looked at again
 
@@ -92,8 +92,8 @@ class Links:
         self._wake()
 
     def reaches_registry(self, broker: int) -> bool:
-        """Whether a broker and the keeper of the registry hear each other."""
-        return not (self.cuts(broker, KEEPER) or self.cuts(KEEPER, broker))
+        """Whether a broker and the registry reach each other."""
+        return not (self.cuts(broker, REGISTRY) or self.cuts(REGISTRY, broker))
 
     def cuts(self, sender: int, peer: int) -> bool:
         return (sender, peer) in self._cut

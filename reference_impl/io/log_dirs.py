@@ -60,7 +60,7 @@ class LogDirs:
         *,
         rules: Rules | None = None,
         switches: frozenset[str] = frozenset(),
-        habits: LogDirRules | None = None,
+        dir_rules: LogDirRules | None = None,
         say: Callable[[str], None] = lambda sentence: None,
         failed: Callable[[str, Sequence[TopicPartition]], None] = lambda path, keys: None,
         disk: Callable[..., Disk] = Disk,
@@ -71,7 +71,7 @@ class LogDirs:
         LogDirError for one that is in use, or when all of them fail.
         """
         self._rules, self._switches = rules or Rules(), switches
-        self._habits = habits or LogDirRules()
+        self._dir_rules = dir_rules or LogDirRules()
         self._say, self.failed = say, failed
         self._background = background
         self._alarms: Alarms | None = None
@@ -85,8 +85,8 @@ class LogDirs:
             background.submit if background else None,
             self._wake,
             disk,
-            self._habits.first_offsets,
-            self._habits.topic_ids,
+            self._dir_rules.first_offsets,
+            self._dir_rules.topic_ids,
         )
         self.dirs: list[LogDir] = []
         self.lost: dict[Path, str] = {}  # those that could not even be opened, and why
@@ -285,7 +285,7 @@ class LogDirs:
         if self._background is not None:
             self._background.stop()
         for each in self.dirs:
-            epoch = broker_epoch if self._habits.clean_epoch else None
+            epoch = broker_epoch if self._dir_rules.clean_epoch else None
             self._survive(partial(each.close, now, epoch))
 
     def release(self) -> None:

@@ -39,16 +39,16 @@ class Read(NamedTuple):
 
 
 def acquire(
-    share: SharePartition, wish: AcquisitionRequest, read: Read, now: int
+    share: SharePartition, request: AcquisitionRequest, read: Read, now: int
 ) -> list[AcquiredBatch]:
-    return _Acquisition(share, wish, read, now).rows()
+    return _Acquisition(share, request, read, now).rows()
 
 
 class _Acquisition:
     def __init__(
-        self, share: SharePartition, wish: AcquisitionRequest, read: Read, now: int
+        self, share: SharePartition, request: AcquisitionRequest, read: Read, now: int
     ) -> None:
-        self.share, self.wish, self.read, self.now = share, wish, read, now
+        self.share, self.request, self.read, self.now = share, request, read, now
         self.limits = share.limits()
         self.throttled_from = max(_THROTTLED_FROM, -(-self.limits.deliveries // 2))
         self.taken: list[AcquiredBatch] = []
@@ -56,7 +56,7 @@ class _Acquisition:
 
     def rows(self) -> list[AcquiredBatch]:
         share, spans = self.share, self.read.spans
-        if self.wish.max_records <= 0 or not spans or spans[-1].last < share.start:
+        if self.request.max_records <= 0 or not spans or spans[-1].last < share.start:
             return []
         most, last = self._room(spans[-1].last)
         if most <= 0:
@@ -80,9 +80,9 @@ class _Acquisition:
     def _room(self, last: int) -> tuple[int, int]:
         """The number of records that may be acquired, and the last offset."""
         share = self.share
-        most = min(self.wish.max_records, self.limits.locks - share.in_flight)
+        most = min(self.request.max_records, self.limits.locks - share.in_flight)
         if most <= 0 and self.read.offset <= share.end:
-            most = min(self.wish.max_records, share.end - self.read.offset + 1)
+            most = min(self.request.max_records, share.end - self.read.offset + 1)
             last = min(last, share.end)
         return most, last
 
@@ -107,7 +107,7 @@ class _Acquisition:
         if share.runs[0].first == first:
             share.start = first
         share.end = max(share.end, last)
-        self._gap_closed(rows[-1].last + 1 if self.wish.exactly else last + 1)
+        self._gap_closed(rows[-1].last + 1 if self.request.exactly else last + 1)
         self.taken += rows
         self.count += sum(row.size for row in rows)
 
@@ -117,15 +117,15 @@ class _Acquisition:
 
     def _runs_of(self, first: int, last: int, most: int) -> list[AcquiredBatch]:
         cuts = [first]
-        if not self.wish.exactly and last - first + 1 > self.wish.batch_size:
+        if not self.request.exactly and last - first + 1 > self.request.batch_size:
             for span in self.read.spans:
-                if span.first <= last and span.first - cuts[-1] >= self.wish.batch_size:
+                if span.first <= last and span.first - cuts[-1] >= self.request.batch_size:
                     cuts.append(span.first)
         ends = [cut - 1 for cut in cuts[1:]] + [last]
         rows = [AcquiredBatch(begin, end, 1) for begin, end in zip(cuts, ends, strict=True)]
         for row in rows:
             self._put(Run(row.first, row.last, self._locked()))
-        if self.wish.exactly and rows[0].size > most:
+        if self.request.exactly and rows[0].size > most:
             run = self.share.runs[self.share.floor(first)]
             run.split()
             for at, one in run.each.items():
@@ -140,7 +140,7 @@ class _Acquisition:
 
     def _locked(self) -> InFlight:
         expires = self.now + self.limits.lock_ms
-        return InFlight(ACQUIRED, 1, self.wish.member, expires)
+        return InFlight(ACQUIRED, 1, self.request.member, expires)
 
     def _gap_closed(self, offset: int) -> None:
         share = self.share
@@ -188,7 +188,7 @@ class _Acquisition:
         """Acquire of a run what may be had; how many records."""
         first, one = self.read.spans[0].first, run.whole
         left = most - self.count
-        part = not run.within(first, last) or bad or (self.wish.exactly and run.size > left)
+        part = not run.within(first, last) or bad or (self.request.exactly and run.size > left)
         if one is None or part:
             if one is not None and not self._is_free(one):
                 return 0
@@ -219,7 +219,7 @@ class _Acquisition:
             else:
                 rows.append(AcquiredBatch(at, at, one.count))
             alone = limit > _THROTTLED_FROM and one.count == limit
-            if alone or got == most or (self.wish.exactly and got == left):
+            if alone or got == most or (self.request.exactly and got == left):
                 break
         self.taken += rows
         self.count += got
@@ -234,7 +234,7 @@ class _Acquisition:
         counts = "share-deliveries-not-counted" not in self.share.switches
         if one.state is ACQUIRED:  # a planted defect: somebody else has it
             one.state = AVAILABLE
-        if not one.turn(ACQUIRED, self.limits.deliveries, self.wish.member, delivers=counts):
+        if not one.turn(ACQUIRED, self.limits.deliveries, self.request.member, delivers=counts):
             return False
         one.expires = self.now + self.limits.lock_ms
         return True

@@ -100,7 +100,7 @@ class Copier(Actor):
         producer = TransactionalProducer(
             self.client.view,
             self._id,
-            die=self._world.random.randrange,
+            randrange=self._world.random.randrange,
             transaction_timeout_ms=TRANSACTION_MS,
             max_block_ms=4_000,
             delivery_timeout_ms=4_000,

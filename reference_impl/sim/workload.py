@@ -70,7 +70,7 @@ class Writer(Actor):
         self._places = places
         self._producer = Producer(
             client.view,
-            die=world.random.randrange,
+            randrange=world.random.randrange,
             acks=acks,
             idempotence=idempotence,
             delivery_timeout_ms=8_000,

@@ -8,6 +8,7 @@ producer is a new one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from touchstone.harness.driver.workload.member import Member
@@ -18,13 +19,16 @@ from touchstone.reference_impl.client.transactions import TransactionalProducer 
 from touchstone.reference_impl.io.client import Client
 
 
-def producer_of(view: View, name: str, patience_ms: int, *, die=lambda sides: 0) -> Producer:
+def producer_of(
+    view: View, name: str, patience_ms: int, *, randrange: Callable[[int], int] = lambda stop: 0
+) -> Producer:
     """A producer that waits so many ms for an answer, and whose transactions are given up then; a
     coordinator that did not answer is asked once more.
     """
     return Producer(
-        view, name, die=die, transaction_timeout_ms=patience_ms, max_block_ms=2 * patience_ms,
-        delivery_timeout_ms=patience_ms, request_timeout_ms=patience_ms,
+        view, name, randrange=randrange, transaction_timeout_ms=patience_ms,
+        max_block_ms=2 * patience_ms, delivery_timeout_ms=patience_ms,
+        request_timeout_ms=patience_ms,
     )  # fmt: skip
 
 
@@ -41,7 +45,7 @@ class TransactionalProducer(Member):
         if self.core is None:
             core = producer_of(
                 self.view, f"{self.plan.topics[0]}.{self.name}", self.plan.request_ms,
-                die=self.random.randrange,
+                randrange=self.random.randrange,
             )  # fmt: skip
             self.run_flow(core.init())
             self.core = core

@@ -43,8 +43,8 @@ def opened(root: Path, release: str) -> LogDirs:
     """The directory as a broker of that release would keep it."""
     config = replace(TopicConfig(), segment_bytes=4000, index_interval_bytes=300)
     oldest = release == "1.0"
-    habits = LogDirRules(topic_ids=not oldest, first_offsets=oldest, clean_epoch=not oldest)
-    dirs = LogDirs([root], lambda topic: config, rules=Rules(), habits=habits)
+    dir_rules = LogDirRules(topic_ids=not oldest, first_offsets=oldest, clean_epoch=not oldest)
+    dirs = LogDirs([root], lambda topic: config, rules=Rules(), dir_rules=dir_rules)
     dirs.load(NOW)
     return dirs
 

@@ -140,7 +140,7 @@ class AutoTopicCreation:
             table = list(
                 zookeeper_topics.placed(
                     self._broker,
-                    lambda: racks.assign(nodes, partitions, factor, chance=cluster.random),
+                    lambda: racks.assign(nodes, partitions, factor, random=cluster.random),
                 ).values()
             )
         cluster.create(name, table, configs)

@@ -74,18 +74,18 @@ class ControllerChannelManager:
 
     def hear(self, changes: Iterable[Change], now: int) -> None:
         """Make one batch of these changes of the registry."""
-        news: list[Change] = []
+        batch: list[Change] = []
         for change in changes:
             if type(change) in (ClusterSnapshot, ControllerChange):
-                news = self._begin()
+                batch = self._begin()
                 self._broker.purgatory.touch(QUORUM)
             elif self._controls:
-                news.append(change)
-        if news:
-            self._flush(news, now)
+                batch.append(change)
+        if batch:
+            self._flush(batch, now)
 
     def _begin(self) -> list[Change]:
-        """Forget who was told what; everything is news to a controller."""
+        """Forget who was told what: a new controller tells brokers everything."""
         cluster = self._broker.cluster
         self._controls = cluster.controller_id == self._broker.id
         self._epoch = cluster.controller_epoch
@@ -140,10 +140,10 @@ class ControllerChannelManager:
         rows: dict[int, list[LeaderState]] = {}
         for key, state in states.items():
             told = self._told.get(key)
-            news = told is None or told.leader_epoch != state.leader_epoch
+            new_epoch = told is None or told.leader_epoch != state.leader_epoch
             for replica in state.replicas:
                 peer = self._peers.get(replica)
-                if peer is None or not (news or replica in fresh):
+                if peer is None or not (new_epoch or replica in fresh):
                     continue
                 if peer.stopping and replica not in (state.leader, told and told.leader):
                     continue  # it was stopped, for good

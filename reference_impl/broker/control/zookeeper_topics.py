@@ -189,7 +189,7 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return placed(
         broker,
-        lambda: racks.assign(eligible_brokers(cluster), partitions, factor, chance=cluster.random),
+        lambda: racks.assign(eligible_brokers(cluster), partitions, factor, random=cluster.random),
     )
 
 

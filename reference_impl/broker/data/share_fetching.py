@@ -37,7 +37,7 @@ class ShareRead:
 
     broker: Broker
     group: str
-    wish: AcquisitionRequest
+    request: AcquisitionRequest
     places: list[tuple[TopicIdPartition, str]]  # with the names of their topics
     min_bytes: int
     max_bytes: int
@@ -52,7 +52,7 @@ class ShareRead:
         return names + [share_partitions.key_of(self.group, place) for place, _ in self.places]
 
     def start(self, now: int) -> None:
-        if not self.places or not self.wish.max_records or not self.max_bytes:
+        if not self.places or not self.request.max_records or not self.max_bytes:
             self.rows = {}
             return
         self._look(now)
@@ -122,7 +122,7 @@ class ShareRead:
         return LAST_STABLE if self.committed else HIGH_WATERMARK
 
     def _finish(self, ready: dict[TopicIdPartition, int], now: int) -> None:
-        left = self.wish.max_records
+        left = self.request.max_records
         rows = {}
         for place, offset in ready.items():
             row, taken = self._read(place, offset, self.max_bytes // len(ready), left, now)
@@ -152,8 +152,8 @@ class ShareRead:
         if self.committed and spans:
             listed = log.aborted(offset, spans[-1].last + 1)
             aborted = [(each.producer_id, each.first_offset) for each in listed]
-        wish = self.wish._replace(max_records=left)
-        taken = acquire(one.active, wish, Read(offset, spans, aborted), now)
+        request = self.request._replace(max_records=left)
+        taken = acquire(one.active, request, Read(offset, spans, aborted), now)
         self.broker.room(SharePartitions).watch(one)
         row = failed(index, E.NONE)
         if taken:

@@ -1,8 +1,8 @@
 """DescribeQuorum: who votes on the metadata log, who only follows it, and how far each one is.
 
-There is one voter, which is the only broker or a node apart (`KEEPER`) where there are several, as
-the clusters were set up that we compare with; it is never behind, and neither is a live broker. The
-log itself does not exist here: its end is the number of changes the registry has seen.
+There is one voter, which is the only broker or a node apart (`REGISTRY`) where there are several,
+as the clusters were set up that we compare with; it is never behind, and neither is a live broker.
+The log itself does not exist here: its end is the number of changes the registry has seen.
 
 Sources: KIP-595, KIP-836, KIP-853; observed on 3.9.2 and 4.3.1.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
-from touchstone.reference_impl.cluster.membership import KEEPER
+from touchstone.reference_impl.cluster.membership import REGISTRY
 from touchstone.reference_impl.cluster.topology import METADATA_TOPIC
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -40,7 +40,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
 
 def _voter(broker: Broker) -> int:
     brokers = broker.cluster.brokers
-    return next(iter(brokers)) if len(brokers) == 1 else KEEPER
+    return next(iter(brokers)) if len(brokers) == 1 else REGISTRY
 
 
 def _node(broker: Broker) -> dict[str, Any]:

@@ -58,10 +58,10 @@ class FollowerSession:
         `rows` are wanted, `gone` are not; of others the last word stands while the session goes on.
         """
         known = self._known
-        news = {key: row for key, row in rows.items() if known.get(key) != row}
+        changed = {key: row for key, row in rows.items() if known.get(key) != row}
         gone = [key for key in gone if key in known]
         topics: dict[Topic, list[dict[str, Any]]] = {}
-        for (topic, index), (offset, start, epoch, last_epoch) in news.items():
+        for (topic, index), (offset, start, epoch, last_epoch) in changed.items():
             topics.setdefault(topic, []).append(
                 {
                     "partition": index,
@@ -78,7 +78,7 @@ class FollowerSession:
         for topic, index in gone:
             forgotten.setdefault(topic, []).append(index)
         if self._sessions:
-            known.update(news)
+            known.update(changed)
             for key in gone:
                 del known[key]
         return {

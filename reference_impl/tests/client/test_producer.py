@@ -53,7 +53,7 @@ class Leaders:
 
 def producing(leaders: Leaders, seen: View | None = None, **options) -> tuple[Producer, Runner]:
     seen = seen or view(leaders.topic)
-    producer = Producer(seen, die=random.Random(3).randrange, **options)
+    producer = Producer(seen, randrange=random.Random(3).randrange, **options)
     return producer, Runner(seen, leaders)
 
 
@@ -191,7 +191,7 @@ def test_acks_0_asks_for_no_answer_and_knows_no_offset():
 
 def test_idempotence_with_fewer_acks_is_refused():
     with pytest.raises(ClientError):
-        Producer(view(), die=max, acks=1, idempotence=True)
+        Producer(view(), randrange=max, acks=1, idempotence=True)
 
 
 def test_an_unknown_partition_costs_one_refresh_and_then_fails():

@@ -100,7 +100,7 @@ class Versions(Runner):
 
 def producing(script: Coordinators, **options) -> tuple[TransactionalProducer, Versions]:
     seen = view(TOPIC)
-    producer = TransactionalProducer(seen, "id", die=random.Random(1).randrange, **options)
+    producer = TransactionalProducer(seen, "id", randrange=random.Random(1).randrange, **options)
     runner = Versions(seen, script)
     runner.run(producer.init())
     return producer, runner
@@ -283,7 +283,7 @@ def test_a_partition_that_may_be_in_is_left_by_a_new_epoch():
 
 
 def test_calls_out_of_order_are_mistakes():
-    producer = TransactionalProducer(view(TOPIC), "id", die=lambda n: 0)
+    producer = TransactionalProducer(view(TOPIC), "id", randrange=lambda n: 0)
     runner = Versions(producer.view, Coordinators())
     for call in (producer.begin, lambda: producer.send("t", b"v")):
         with pytest.raises(ClientError, match="init comes first"):
@@ -294,7 +294,7 @@ def test_calls_out_of_order_are_mistakes():
     with pytest.raises(ClientError, match="begin comes next"):
         runner.run(producer.init())
     with pytest.raises(ClientError, match="PROD-08"):
-        TransactionalProducer(view(TOPIC), "id", die=lambda n: 0, idempotence=False)
+        TransactionalProducer(view(TOPIC), "id", randrange=lambda n: 0, idempotence=False)
 
 
 def test_a_split_batch_goes_on_with_the_sequence_it_had():

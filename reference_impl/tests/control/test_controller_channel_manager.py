@@ -4,7 +4,7 @@ import pytest
 
 from touchstone.reference_impl.broker.control import controller_frames
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
-from touchstone.reference_impl.cluster.membership import KEEPER
+from touchstone.reference_impl.cluster.membership import REGISTRY
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import Node, PartitionDeletion
 from touchstone.reference_impl.io.server import serve
@@ -222,13 +222,13 @@ def test_a_kraft_broker_without_its_controller_tells_what_was():
 
         now(lambda: cluster.create("early", [[0, 1, 2]]))
         assert known("early")
-        running.links.cut(KEEPER, 2)
+        running.links.cut(REGISTRY, 2)
         now(lambda: None)
         now(lambda: cluster.configure("early", {"max.message.bytes": "7"}))
         assert now(lambda: broker.config_of("early")).max_message_bytes > 7
         now(lambda: (cluster.create("late", [[0, 1]]), cluster.delete("early")))
         assert (known("late"), known("early")) == (False, True)
         assert now(lambda: broker.replicas.get("early", 0)) is not None
-        running.links.heal(KEEPER, 2)
+        running.links.heal(REGISTRY, 2)
         assert (known("late"), known("early")) == (True, False)
         assert now(lambda: broker.replicas.get("early", 0)) is None

@@ -153,7 +153,7 @@ def answer(case):
             cluster,
             int(partitions),
             int(replication),
-            chance=JavaRandom(int(seed)),
+            random=JavaRandom(int(seed)),
             start=int(start),
             first_partition=int(first),
         )
