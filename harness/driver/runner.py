@@ -269,8 +269,9 @@ class Run:
         body = self.words.sent(step.api, self.bindings.resolve(step.body))
         client_id = self.bindings.resolve(step.client_id)
         key = by_name(step.api).key
-        pending = Pending(self.step, key, step.version, self.step + 1, wanted=wanted)
-        data = headers.encode_request(key, step.version, pending.correlation_id, client_id, body)
+        correlation_id = self.step + 1
+        pending = Pending(self.step, key, step.version, correlation_id, wanted=wanted)
+        data = headers.encode_request(key, step.version, correlation_id, client_id, body)
         line = self._line(step)
         connection = connection_of(step)
         if line is None or not self._write(connection, line, pending, data, framed=True):
@@ -368,7 +369,9 @@ class Run:
         if word not in self.bodies and word in self.sent:
             step = self.sent[word][1].step
             for event in reversed(self.events):
-                if event.step == step and event.direction == "received" and event.api is not None:
+                if event.step == step and event.direction == "received":
+                    if event.api is None or event.version is None:
+                        break  # nobody said which message it is
                     with contextlib.suppress(ValueError):
                         decoded = headers.decode_response(event.api, event.version, event.raw)
                         self.bodies[word] = self.words.answered(decoded.body)

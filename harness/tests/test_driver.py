@@ -258,6 +258,13 @@ def test_raw_bytes_are_sent_as_they_are():
     assert directions(found, "most") == ["sent", "silent"]
 
 
+def test_an_answer_whose_version_nobody_said_has_no_values():
+    frame = headers.encode_request(18, 0, 77, "raw", {})
+    asks = Ask("Metadata", 1, {"topics": [{"name": Ref("raw", "api_keys[0].api_key")}]})
+    found = play(HONEST, Raw(frame, name="raw", api="ApiVersions"), asks)
+    assert directions(found) == ["opened", "sent", "received", "unresolved"]
+
+
 def test_a_close_is_awaited():
     found = play(HONEST, Raw(b"\0\3\0\1\0\0\0\5\xff\xff\0\0\0\0", expect="close", name="closing"))
     assert directions(found) == ["opened", "sent", "closed"]
