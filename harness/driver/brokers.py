@@ -18,6 +18,7 @@ from touchstone.harness.model.target import Address
 from touchstone.harness.model.transcript import Event
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.schema import Struct
 
 # The first pause, its growth, the longest pause: one waits a sixth longer than was needed, and less
 # than 25 questions are asked before the longest is reached.
@@ -60,9 +61,11 @@ def whole(address: Address, brokers: Iterable[int], deadline_s: float) -> bool:
 
 def told_ids(events: list[Event]) -> dict[str, bytes]:
     """The ids that answers of this run have given, by topic name; the newest counts."""
-    told = {}
+    told: dict[str, bytes] = {}
     for event in events:
-        if event.direction != "received" or event.api not in TELL_IDS:
+        if event.direction != "received" or event.api is None or event.version is None:
+            continue
+        if event.api not in TELL_IDS:
             continue
         with contextlib.suppress(ValueError):
             body = headers.decode_response(event.api, event.version, event.raw).body
@@ -143,7 +146,7 @@ def _topic_id(line: Line, topic: str, deadline: float) -> bytes:
 
 def _auto_created(line: Line, topic: str, deadline: float) -> tuple[int, int]:
     body = _metadata(line, [{"name": topic}], WITHOUT_AUTO_CREATION, deadline, create=True)
-    found = next(iter(body["topics"]), {"error_code": None, "partitions": []})
+    found: Struct = next(iter(body["topics"]), {"error_code": None, "partitions": []})
     rows = found["partitions"]
     if found["error_code"] or not rows or any(row["leader_id"] < 0 for row in rows):
         raise LookupError(f"Metadata makes none, error code {found['error_code']}")
@@ -152,12 +155,12 @@ def _auto_created(line: Line, topic: str, deadline: float) -> tuple[int, int]:
 
 def _metadata(
     line: Line, topics: list[Any] | None, version: int, deadline: float, *, create: bool = False
-) -> Any:
+) -> Struct:
     body = {"topics": topics, "allow_auto_topic_creation": create}
     return _helper(line, "Metadata", version, body, deadline)
 
 
-def _helper(line: Line, api: str, version: int, body: dict[str, Any], deadline: float) -> Any:
+def _helper(line: Line, api: str, version: int, body: Struct, deadline: float) -> Struct:
     """The decoded answer. LookupError when there is none, whatever the reason."""
     key = by_name(api).key
     data = headers.encode_request(key, version, 0, "touchstone-helper", body)
@@ -179,7 +182,7 @@ class Question:
         self.seconds = seconds
         self.line = Line(address, seconds)
 
-    def ask(self, api: str, version: int, body: dict[str, Any]) -> Any:
+    def ask(self, api: str, version: int, body: Struct) -> Struct:
         """The decoded answer. Raises LookupError when there is none, whatever the reason."""
         return _helper(self.line, api, version, body, time.perf_counter() + self.seconds)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from touchstone.harness.driver.brokers import Question
 from touchstone.harness.driver.preparation import Preparation
@@ -18,6 +18,7 @@ from touchstone.harness.run import altered
 from touchstone.harness.run.altered import LOGGER, Resource, State
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import name_of
+from touchstone.reference_impl.wire.schema import Struct
 
 ANSWER_S = 5.0
 LOOK = "DescribeConfigs"
@@ -91,14 +92,14 @@ class _Kept:
         return words
 
     def _state(self) -> State:
-        found: dict[Resource, dict[str, str]] = {}
+        found: dict[Resource, Mapping[str, str]] = {}
         for resource in self.wanted:
             if self._memory.mute(LOOK):  # and nobody knows what there would be to put back
                 break
             kind, name = resource
             row = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
             answer = self._asked(resource, LOOK, WITH_SOURCES, {"resources": [row]})
-            found |= {} if answer is None else altered.own(answer)
+            found.update({} if answer is None else altered.own(answer))
         return found
 
     def _alter(self, resource: Resource, back: dict[str, str | None]) -> str | None:
@@ -119,7 +120,7 @@ class _Kept:
         low, high = self.offered.get(by_name(api).key, (0, -1))
         return low <= version <= high
 
-    def _asked(self, resource: Resource, api: str, version: int, body: dict) -> dict | None:
+    def _asked(self, resource: Resource, api: str, version: int, body: Struct) -> Struct | None:
         """The answer of the broker whose settings these are; None when there is none."""
         low, high = self.offered.get(by_name(api).key, (0, -1))
         version = max(low, version)
@@ -136,8 +137,8 @@ class _Kept:
 
     def _address(self, resource: Resource) -> Address:
         name = resource[1]
-        own = int(name) if name.isdigit() else None
-        return self.endpoint.brokers.get(own, self.endpoint.bootstrap[0])
+        first = self.endpoint.bootstrap[0]
+        return self.endpoint.brokers.get(int(name), first) if name.isdigit() else first
 
 
 def _translated(found: Iterable[Resource], endpoint: Endpoint) -> list[Resource]:

@@ -28,7 +28,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,22 +112,26 @@ class Waits:
 NO_WAITS = Waits()
 
 
+# What is waited for: the answer of an API by its name, CLOSING, or a condition (`_key`).
+Wait = str | tuple[str, str]
+
+
 class Preparation:
     """What one target has been waited for, and how long; shared by all cases of a run."""
 
     def __init__(self) -> None:
-        self._in_vain: Counter[Hashable] = Counter()
-        self._longest: dict[Hashable, float] = {}  # of the waits that this target has satisfied
-        self._met: set[Hashable] = set()  # questions of such waits
-        self._brief: set[Hashable] = set()  # what is waited for briefly by now
-        self._cut: Counter[Hashable] = Counter()  # such waits that were in vain
-        self._own: Counter[Hashable] = Counter()  # questions of the harness without an answer
-        self._lasting: Counter[Hashable] = Counter()  # waits that are under way
+        self._in_vain: Counter[Wait] = Counter()
+        self._longest: dict[Wait, float] = {}  # of the waits that this target has satisfied
+        self._met: set[str] = set()  # questions of such waits
+        self._brief: set[Wait] = set()  # what is waited for briefly by now
+        self._cut: Counter[Wait] = Counter()  # such waits that were in vain
+        self._own: Counter[Wait] = Counter()  # questions of the harness without an answer
+        self._lasting: Counter[Wait] = Counter()  # waits that are under way
         self._trips: dict[Address, float] = {}
         self._late = LateAnswers()
         self._lock = threading.Lock()
 
-    def patience(self, key: Hashable, seconds: float) -> float:
+    def patience(self, key: Wait, seconds: float) -> float:
         """How long to wait: briefly for what has often been waited for in vain."""
         self._look(key)
         with self._lock:
@@ -140,20 +144,20 @@ class Preparation:
                 self._brief.add(key)
             return min(seconds, brief)
 
-    def silent(self, key: Hashable) -> bool:
+    def silent(self, key: Wait) -> bool:
         """Whether cases have waited for this often enough and it never came."""
         self._look(key)
         with self._lock:
             return key not in self._longest and self._in_vain[key] >= ENOUGH
 
-    def unanswered(self, key: Hashable, connection: socket.socket, began: float) -> None:
+    def unanswered(self, key: Wait, connection: socket.socket, began: float) -> None:
         """A wait for this ended in vain: its answer may still come."""
         with self._lock:
             never = key in API_NAMES and key not in self._longest
         if never:
             self._late.keep(key, connection, began)
 
-    def _look(self, key: Hashable) -> None:
+    def _look(self, key: Wait) -> None:
         """Believe no longer that this never comes, if it came when nobody waited for it."""
         seconds = self._late.came(key)
         if seconds is not None:
@@ -169,7 +173,7 @@ class Preparation:
         with self._lock:
             return api not in self._longest and self._in_vain[api] + self._own[api] >= ENOUGH
 
-    def doubted(self, key: Hashable) -> bool:
+    def doubted(self, key: Wait) -> bool:
         """Whether enough cases are waiting for this to know soon that it never comes."""
         with self._lock:
             return (
@@ -179,7 +183,7 @@ class Preparation:
             )
 
     @contextlib.contextmanager
-    def lasting(self, key: Hashable) -> Iterator[None]:
+    def lasting(self, key: Wait) -> Iterator[None]:
         """A wait for this is under way."""
         with self._lock:
             self._lasting[key] += 1
@@ -204,12 +208,12 @@ class Preparation:
             self._trips[address] = least
             return least
 
-    def met(self, question: Hashable) -> None:
+    def met(self, question: str) -> None:
         """Remember that a wait was satisfied by asking this."""
         with self._lock:
             self._met.add(question)
 
-    def never(self, question: Hashable) -> bool:
+    def never(self, question: str) -> bool:
         """Whether this was asked in vain by every wait that asked it.
 
         A target that does what is waited for in other cases was too slow in this one: what the case
@@ -219,7 +223,7 @@ class Preparation:
         with self._lock:
             return question not in self._met
 
-    def waited(self, key: Hashable, done: bool, seconds: float) -> None:
+    def waited(self, key: Wait, done: bool, seconds: float) -> None:
         """Remember how a wait ended, and after how many seconds."""
         with self._lock:
             if done:
@@ -247,7 +251,7 @@ class Preparation:
 
 
 def _name(api: int | None) -> str:
-    return API[api].name if api in API else CLOSING
+    return API[api].name if api is not None and api in API else CLOSING
 
 
 def _counted(names: Counter[str], of: str = "") -> str:

@@ -8,19 +8,32 @@ moving and holds at least every offset that somebody was told, or has been given
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.harness.checkers.histories.position_lost import OUT_OF_RANGE
 from touchstone.harness.driver.workload.member import Member
 from touchstone.harness.driver.workload.recorder import Recorder
 from touchstone.harness.model.history import place
 from touchstone.reference_impl.client.consumer import NoPosition
-from touchstone.reference_impl.client.flow import ANY, Ask, ClientError, Failed, Pause
-from touchstone.reference_impl.client.metadata import refresh
+from touchstone.reference_impl.client.flow import (
+    ANY,
+    Ask,
+    ClientError,
+    Failed,
+    Flow,
+    Pause,
+    Place,
+)
+from touchstone.reference_impl.client.metadata import View, refresh
 from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, READ_COMMITTED, offsets_for
-from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.io.client import BlockingCore, Client
+
+if TYPE_CHECKING:
+    from touchstone.harness.driver.workload.workload import Plan
+
+T = TypeVar("T")
 
 ISOLATIONS = ("read_uncommitted", "read_committed")
 GRACE_S = 10.0  # for an end that a new leader has yet to learn (KIP-207)
@@ -31,8 +44,11 @@ _AGAIN_MS = 100
 class Follower(Member):
     """Reads every partition as it grows."""
 
-    def __init__(self, *rest, isolation: str = ISOLATIONS[0]) -> None:
-        super().__init__(*rest)
+    def __init__(
+        self, name: str, plan: Plan, recorder: Recorder, over: threading.Event,
+        *, isolation: str = ISOLATIONS[0],
+    ) -> None:  # fmt: skip
+        super().__init__(name, plan, recorder, over)
         self.isolation = isolation
         self.polls = 0
 
@@ -75,14 +91,16 @@ class Follower(Member):
         else:
             self.recorder.end(number, "ok", offsets=found)
 
-    def _run(self, flow: Generator):
+    def _run(self, flow: Flow[T]) -> T | None:
         try:
             return self.client_.run(flow)
         except ClientError:
             return None
 
 
-def seek(recorder: Recorder, process: str, consumer, where: tuple[str, int], offset: int) -> None:
+def seek(
+    recorder: Recorder, process: str, consumer: BlockingCore, where: Place, offset: int
+) -> None:
     """Go on from this offset, and say so."""
     topic, partition = where
     asked = {"topic": topic, "partition": partition, "offset": offset}
@@ -90,7 +108,7 @@ def seek(recorder: Recorder, process: str, consumer, where: tuple[str, int], off
     consumer.seek(where, offset)
 
 
-def poll(recorder: Recorder, process: str, isolation: str, consumer) -> int:
+def poll(recorder: Recorder, process: str, isolation: str, consumer: BlockingCore) -> int:
     """One poll with its two lines; how many records it gave. ClientError after they are written."""
     before = {place(*each): at for each, at in consumer.positions.items()}
     number = recorder.begin(process, "poll", isolation=isolation)
@@ -110,9 +128,7 @@ def poll(recorder: Recorder, process: str, isolation: str, consumer) -> int:
     return len(found)
 
 
-def drain(
-    client: Client, recorder: Recorder, where: tuple[str, int], isolation: str, until: float
-) -> bool:
+def drain(client: Client, recorder: Recorder, where: Place, isolation: str, until: float) -> bool:
     """Read a partition to its end; False when that could not be done before `until`."""
     topic, partition = where
     level = ISOLATIONS.index(isolation)
@@ -142,7 +158,7 @@ def drain(
     return False
 
 
-def _end(client: Client, where: tuple[str, int], level: int) -> tuple[int, bool]:
+def _end(client: Client, where: Place, level: int) -> tuple[int, bool]:
     """The end under this isolation, and whether no open transaction hides more."""
     end = client.run(offsets_for(client.view, {where: LATEST}, isolation=level))[where]
     if level != READ_COMMITTED:
@@ -150,17 +166,18 @@ def _end(client: Client, where: tuple[str, int], level: int) -> tuple[int, bool]
     return end, end == client.run(offsets_for(client.view, {where: LATEST}))[where]
 
 
-def _coordinator(view, group: str, patience_ms: int) -> Generator:
+def _coordinator(view: View, group: str, patience_ms: int) -> Flow[int | None]:
     body = {"key": group, "key_type": 0}
     (outcome,) = yield [Ask(ANY, "FindCoordinator", body, patience_ms, (0, 3))]
     if isinstance(outcome, Failed) or outcome.body["error_code"]:
         return None
-    if view.resolve(outcome.body["node_id"]) is None:
+    node: int = outcome.body["node_id"]
+    if view.resolve(node) is None:
         yield from refresh(view, [], timeout_ms=patience_ms)
-    return outcome.body["node_id"]
+    return node
 
 
-def store(view, group: str, rows: dict[str, Any], patience_ms: int) -> Generator:
+def store(view: View, group: str, rows: dict[Place, int], patience_ms: int) -> Flow[bool]:
     """OffsetCommit outside any generation, as a consumer by assignment does; whether it is done."""
     node = yield from _coordinator(view, group, patience_ms)
     if node is None:
@@ -181,7 +198,9 @@ def store(view, group: str, rows: dict[str, Any], patience_ms: int) -> Generator
     return not any(part["error_code"] for part in answered)
 
 
-def recall(view, group: str, places: list[Any], patience_ms: int) -> Generator:
+def recall(
+    view: View, group: str, places: list[Place], patience_ms: int
+) -> Flow[dict[str, int] | None]:
     """OffsetFetch; partition -> offset, or None when it was not answered or named an error."""
     give_up = view.now + patience_ms
     while (node := (yield from _coordinator(view, group, patience_ms))) is None:

@@ -68,8 +68,10 @@ class GroupMember(Member):
             self.recorder.end(number, "unknown")
             return
         self.share = assigned(share)
-        told = {"member": self.core.id, "generation": self.core.generation}
-        self.recorder.end(number, **told, partitions=[place(*each) for each in self.share])
+        self.recorder.end(
+            number, member=self.core.id, generation=self.core.generation,
+            partitions=[place(*each) for each in self.share],
+        )  # fmt: skip
 
     def _leave(self) -> None:
         number = self.recorder.begin(self.name, "leave", group=self.group)

@@ -8,10 +8,18 @@ which errors are found before the append (ReplicaManager.appendToLocalLog and Lo
 
 from __future__ import annotations
 
+import threading
+from typing import TYPE_CHECKING
+
 from touchstone.harness.driver.workload.member import Member
+from touchstone.harness.driver.workload.recorder import Recorder
+from touchstone.reference_impl.client.accumulator import Delivery
 from touchstone.reference_impl.client.flow import KafkaError
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.harness.driver.workload.workload import Plan
 
 CERTAINLY_NOT = frozenset(
     {
@@ -28,8 +36,11 @@ CERTAINLY_NOT = frozenset(
 class Producer(Member):
     """Sends bursts, and waits for each burst to be settled. acks=0 is never `ok`: nobody says."""
 
-    def __init__(self, *rest, acks: int = -1, idempotent: bool = True) -> None:
-        super().__init__(*rest)
+    def __init__(
+        self, name: str, plan: Plan, recorder: Recorder, over: threading.Event,
+        *, acks: int = -1, idempotent: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(name, plan, recorder, over)
         self.acks, self.idempotent = acks, idempotent and acks == -1
         self.sent = 0
 
@@ -43,7 +54,7 @@ class Producer(Member):
         )
 
     def turn(self) -> None:
-        queued = []
+        queued: list[tuple[int, Delivery]] = []
         for _ in range(self.random.randint(1, self.plan.burst)):
             topic, partition = self.random.choice(self.plan.places)
             self.sent += 1
@@ -61,7 +72,7 @@ class Producer(Member):
                 self._settle(number, delivery)
         self.over.wait(self.plan.pause_s)
 
-    def _settle(self, number: int, delivery) -> None:
+    def _settle(self, number: int, delivery: Delivery) -> None:
         error = delivery.error
         if delivery.done and error is None:
             outcome = "ok" if self.acks else "unknown"

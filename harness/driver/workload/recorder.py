@@ -25,7 +25,7 @@ class Recorder:
         self._began = time.perf_counter()
         self._number = 0
         self._open: dict[int, tuple[str, str, dict[str, Any]]] = {}
-        self.counts: Counter = Counter()  # "send ok", and whose: "producer-0 send ok"
+        self.counts: Counter[str] = Counter()  # "send ok", and whose: "producer-0 send ok"
         self.highest: dict[str, int] = {}  # partition -> the highest offset somebody was told
         self._write({"history": FORMAT, **promised})
 

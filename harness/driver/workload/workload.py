@@ -101,7 +101,7 @@ class Workload:
         self.halt()
         self.recorder.close()
 
-    def note(self, what: str, **about) -> None:
+    def note(self, what: str, **about: Any) -> None:
         """A fault, for whoever reads the history."""
         self.recorder.end(self.recorder.begin("nemesis", "fault", what=what, **about))
 
