@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.topology import Node, RandomSource
 
 Kind = TypeVar("Kind", bound=Cluster)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Assembly:
         self, cluster: Cluster, number: int, logs: Logs, faults: Plan | None = None
     ) -> Broker:
         """A core over these logs, which may have been another's before."""
-        return Broker(
+        broker = Broker(
             number,
             cluster=cluster,
             persona=self.persona,
@@ -77,3 +79,10 @@ class Assembly:
             switches=self.switches,
             faults=faults,
         )
+        return self._planted(broker)
+
+    def _planted(self, one: T) -> T:
+        """With its planted defects, whose table is loaded only if there are any."""
+        if not self.switches:
+            return one
+        return import_module("touchstone.reference_impl.broker.defects").plant(one, self.switches)

@@ -325,15 +325,12 @@ class Broker:
             raise _UnreadableRequest(f"a request of {len(frame)} bytes has no header")
         key, version = _KEY_AND_VERSION.unpack_from(frame)
         if not self._served(connection, key, version):
-            if key == API_VERSIONS and "newer-api-versions-refused" not in self.switches:
+            if key == API_VERSIONS:
                 if not self.persona.quirk("api-versions.fallback-reads-tags"):
                     frame = frame[:2] + b"\0\0" + frame[4:]
                 header, _ = decode_request_header(frame)
                 return self._version_fallback(connection, header)
-            if "unknown-version-answered" not in self.switches or key not in API:
-                raise _UnreadableRequest(f"key {key} version {version} is not served")
-            version = API[key].latest
-            frame = frame[:2] + version.to_bytes(2, "big") + frame[4:]
+            raise _UnreadableRequest(f"key {key} version {version} is not served")
         header, at = decode_request_header(frame)
         body, _ = decode(API[key].request, version, frame, at, fill=True)
         return Request(header, body, connection, len(frame))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.replication.partitions import log_key
+from touchstone.reference_impl.broker.replication.replicas import ALL
 from touchstone.reference_impl.log.rules import COORDINATOR, LogError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -37,17 +38,12 @@ def append(broker: Broker, topic: str, index: int, records: bytes, now: int, the
     if replica is None:
         then(error, now)
         return
-    if replica.too_few and "min-isr-ignored" not in broker.switches:
-        then(E.NOT_ENOUGH_REPLICAS, now)
-        return
     epoch = replica.leader_epoch
     try:
-        result = replica.log.append(records, now=now, leader_epoch=epoch, origin=COORDINATOR)
+        result = broker.replicas.append(replica, records, now, acks=ALL, origin=COORDINATOR)
     except LogError as refusal:
         then(refusal.code, now)
         return
-    replica.advance(now)
-    broker.purgatory.touch(log_key(topic, index))
     wanted = result.last_offset + 1
 
     def replicated(at: int) -> bool:

@@ -27,6 +27,8 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Request, WaitKey
+    from touchstone.reference_impl.broker.purgatory import Purgatory
+    from touchstone.reference_impl.broker.replication.replicas import Replicas
 
 FIRST_WITH_SESSIONS, FIRST_BY_ID, FIRST_WITH_REPLICA_STATE = 7, 13, 15
 NO_SESSION = INITIAL_EPOCH = 0
@@ -70,6 +72,8 @@ class Session:
     last_used: int
     follower: int  # a broker's id, negative for consumers
     partitions: dict[PartitionKey, _SessionPartition]
+    purgatory: Purgatory
+    replicas: Replicas
     heard: int  # how far it has read what was touched
     id: int = NO_SESSION  # the cache's to give
     next_epoch: int = 1
@@ -89,20 +93,20 @@ class Session:
     def size(self) -> int:
         return len(self.partitions)
 
-    def know(self, want: FetchPartition, broker: Broker) -> None:
+    def know(self, want: FetchPartition) -> None:
         """The client named it: a new partition, or one that it wants otherwise."""
         known = self.partitions.get(want.key)
         if known is None:
             known = self.partitions[want.key] = _SessionPartition(want)
         else:
-            self._wake(known, broker)
+            self._wake(known)
             known.want = want
         self.awake[want.key] = known
 
-    def forget(self, key: PartitionKey, broker: Broker) -> None:
+    def forget(self, key: PartitionKey) -> None:
         known = self.partitions.pop(key, None)
         if known is not None:
-            self._wake(known, broker)
+            self._wake(known)
             del self.awake[key]
 
     def told(self, key: PartitionKey, row: dict[str, Any], *, incremental: bool) -> bool:
@@ -123,20 +127,20 @@ class Session:
             replica.followers[self.follower].shared_fetch = self.shared_fetch
             del self.awake[want.key]
 
-    def woken(self, broker: Broker) -> list[FetchPartition]:
+    def woken(self) -> list[FetchPartition]:
         """What was touched since this was last asked, and is looked at from now on."""
-        before, self.heard = self.heard, broker.purgatory.touches
+        before, self.heard = self.heard, self.purgatory.touches
         if not self.resting:
             return []
-        touched = broker.purgatory.since(before)
+        touched = self.purgatory.since(before)
         if touched is None:
             touched = list(self.resting)
         keys = [key for each in touched if (key := self.resting.get(each)) is not None]
         for key in keys:
-            self._wake(self.partitions[key], broker)
+            self._wake(self.partitions[key])
         return [self.partitions[key].want for key in keys]
 
-    def _wake(self, known: _SessionPartition, broker: Broker) -> None:
+    def _wake(self, known: _SessionPartition) -> None:
         want = known.want
         if want.key in self.awake:
             return
@@ -144,7 +148,7 @@ class Session:
         replica = None
         if want.topic is not None:
             del self.resting[log_key(want.topic, want.index)]
-            replica = broker.replicas.get(want.topic, want.index)
+            replica = self.replicas.get(want.topic, want.index)
         state = replica.followers.get(self.follower) if replica else None
         if state is not None and state.shared_fetch is self.shared_fetch:
             state.unshare_fetch()
@@ -168,9 +172,9 @@ class Context:
     def rests(self, want: FetchPartition) -> bool:
         return self.session is not None and want.key not in self.session.awake
 
-    def woken(self, broker: Broker) -> list[FetchPartition]:
+    def woken(self) -> list[FetchPartition]:
         """The further partitions that have to be looked at by now."""
-        return [] if self.session is None else self.session.woken(broker)
+        return [] if self.session is None else self.session.woken()
 
     def select(
         self, pairs: list[tuple[FetchPartition, dict[str, Any]]]
@@ -227,6 +231,8 @@ class FetchSessions:
                 now,
                 replica_of(request),
                 {want.key: _SessionPartition(want) for want in wanted},
+                self._broker.purgatory,
+                self._broker.replicas,
                 self._broker.purgatory.touches,
                 by_ids=request.header.version >= FIRST_BY_ID,
             )
@@ -254,12 +260,12 @@ class FetchSessions:
             return Context(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.follower != replica_of(request):
             session.heard = -1  # somebody else is told everything
-        session.woken(self._broker)
+        session.woken()
         for want in wanted:
-            session.know(want, self._broker)
+            session.know(want)
         for topic in request.body["forgotten_topics_data"]:
             for index in topic["partitions"]:
-                session.forget((topic["topic_id"], topic["topic"], index), self._broker)
+                session.forget((topic["topic_id"], topic["topic"], index))
         if not session.partitions:
             sessions.remove(session.id)
             return Context()

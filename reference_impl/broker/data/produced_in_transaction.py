@@ -61,6 +61,11 @@ class TransactionVerification:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
+    def _is_over(self, epoch: int, known: int) -> bool:
+        """Whether the log knows a newer epoch of the producer, which ends the matter."""
+        quirk = self._broker.persona.quirk
+        return epoch < known and quirk("produce.old-epochs-are-not-verified")
+
     def verify(
         self, request: Request, rows: Iterable[tuple[str | None, dict[str, Any]]], now: int
     ) -> Ticket | None:
@@ -68,8 +73,6 @@ class TransactionVerification:
         name = request.body["transactional_id"]
         if name is None or not self._broker.persona.quirk("produce.verifies-transactions"):
             return None
-        fences = self._broker.persona.quirk("produce.old-epochs-are-not-verified")
-        fences = fences and "producer-epoch-not-checked" not in self._broker.switches
         producer, wanted, headless, fenced = None, set(), set(), {}
         for topic, row in rows:
             header = _header(row["records"])
@@ -79,7 +82,7 @@ class TransactionVerification:
             if replica is None:
                 continue
             known = replica.log.producers.producers.get(header.producer_id)
-            if fences and known is not None and header.producer_epoch < known.epoch:
+            if known is not None and self._is_over(header.producer_epoch, known.epoch):
                 fenced[topic, row["index"]] = _FENCED
                 continue
             begun = known is not None and known.transaction_start is not None

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.data.produced_in_transaction import (
     Refusal,
     Refusals,
@@ -30,23 +29,26 @@ from touchstone.reference_impl.broker.data.produced_in_transaction import (
 from touchstone.reference_impl.broker.data.produced_in_transaction import (
     transactional as in_transaction,
 )
-from touchstone.reference_impl.broker.effects import Hangup, NoReply, Request, Wait
+from touchstone.reference_impl.broker.effects import NEVER, Hangup, NoReply, Request, Wait
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.partitions import (
     leader_of,
     log_key,
     name_of,
 )
+from touchstone.reference_impl.broker.replication.replicas import ALL, Replicas
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.log.validation import codec_of
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import ZSTD, RecordError, entries
 
 ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal topics
-ACKS = (-1, 0, 1)
-NEVER = 2**62
+ACKS = (ALL, 0, 1)
 PRODUCER_ID_END = 51
+FIRST_BY_ID = 13
 # A row of the answer, and the offset that the high watermark has to reach before; None for none.
 Appended = tuple[dict[str, Any], int | None]
 
@@ -63,57 +65,109 @@ FORESEEN = frozenset(
 )
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | NoReply | Hangup | Wait:
-    body, version = request.body, request.header.version
-    trouble = _trouble_before(request, broker, now)
+def handle(
+    request: Request,
+    replicas: Replicas,
+    metadata: MetadataView,
+    persona: Persona,
+    verification: TransactionVerification,
+    now: int,
+) -> dict[str, Any] | NoReply | Hangup | Wait:
+    trouble = _trouble_before(request, metadata, persona)
     if trouble is not None:
         return trouble
-    named = (  # resolved only if the request is in a transaction, which `verify` sees first
-        (name_of(broker.metadata, topic, by_id=version >= 13), row)
-        for topic, row in _all_partitions(body)
-    )
-    asked = broker.room(TransactionVerification).verify(request, named, now)
+    produce = _Produce(request, replicas, metadata, persona)
+    asked = verification.verify(request, produce.named(), now)
     if asked is None:
-        return _append_all(request, broker, {}, now)
-    if asked.answer is not None:
-        return _append_all(request, broker, asked.answer["refusals"], now)
-    key = ("verification", id(asked))
-    asked.watch = lambda: broker.purgatory.touch(key)
+        return produce.append({}, now)
 
     def attempt(at: int) -> dict[str, Any] | NoReply | Hangup | Wait | None:
-        if asked.answer is None:
-            return None
-        return _append_all(request, broker, asked.answer["refusals"], at)
+        return None if asked.answer is None else produce.append(asked.answer["refusals"], at)
 
-    return Wait(NEVER, [key], attempt, attempt)
+    return attempt(now) or Wait(NEVER, (), attempt, attempt, asked)
 
 
-def _append_all(
-    request: Request, broker: Broker, refusals: Refusals, now: int
-) -> dict[str, Any] | NoReply | Hangup | Wait:
-    """Every partition, but those that their transaction's coordinator refused."""
-    body, version = request.body, request.header.version
-    responses, failed, open_rows = [], False, []
-    for topic, partitions in _by_topic(body):
-        name = name_of(broker.metadata, topic, by_id=version >= 13)
-        rows = []
-        for partition in partitions:
-            refusal = refusals.get((name, partition["index"]))
-            row, required = _append(request, broker, name, partition, refusal, now)
-            if required is not None or row["error_code"]:
-                failed = failed or bool(row["error_code"])
-                open_rows.append(_Open(row, name, partition["index"], required))
-            rows.append(row)
-        responses.append(
-            {"name": topic["name"], "topic_id": topic["topic_id"], "partition_responses": rows}
+class _Produce:
+    """One request, whose partitions stand alone: one that fails does not stop the others."""
+
+    __slots__ = ("_acks", "_metadata", "_persona", "_replicas", "_request", "_version")
+
+    def __init__(
+        self, request: Request, replicas: Replicas, metadata: MetadataView, persona: Persona
+    ) -> None:
+        self._request, self._version = request, request.header.version
+        self._acks = request.body["acks"]
+        self._replicas, self._metadata, self._persona = replicas, metadata, persona
+
+    def named(self) -> Iterator[tuple[str | None, dict[str, Any]]]:
+        """Each partition, and its topic's name, which only a transaction's need beforehand."""
+        for topic, row in _all_partitions(self._request.body):
+            yield name_of(self._metadata, topic, by_id=self._version >= FIRST_BY_ID), row
+
+    def append(self, refusals: Refusals, now: int) -> dict[str, Any] | NoReply | Hangup | Wait:
+        """Append every partition, but those that their transaction's coordinator refused."""
+        responses, failed, open_rows = [], False, []
+        for topic, partitions in _by_topic(self._request.body):
+            name = name_of(self._metadata, topic, by_id=self._version >= FIRST_BY_ID)
+            rows = []
+            for partition in partitions:
+                index = partition["index"]
+                row, required = self._append(name, partition, refusals.get((name, index)), now)
+                if required is not None or row["error_code"]:
+                    failed = failed or bool(row["error_code"])
+                    open_rows.append(_Open(row, name, index, required))
+                rows.append(row)
+            responses.append(
+                {"name": topic["name"], "topic_id": topic["topic_id"], "partition_responses": rows}
+            )
+        if self._acks == 0:
+            return Hangup("an error with acks=0") if failed else NoReply()
+        if not open_rows:
+            return {"responses": responses, "node_endpoints": []}
+        delayed = DelayedProduce(
+            self._request, self._replicas, self._metadata, responses, open_rows
         )
-    if body["acks"] == 0 and "acks-zero-answered" not in broker.switches:
-        return Hangup("an error with acks=0") if failed else NoReply()
-    if not open_rows:
-        return {"responses": responses, "node_endpoints": []}
-    delayed = DelayedProduce(request, broker, responses, open_rows)
-    answer = delayed.attempt(now)
-    return delayed.wait(now) if answer is None else answer
+        answer = delayed.attempt(now)
+        return delayed.wait(now) if answer is None else answer
+
+    def _append(
+        self, name: str | None, partition: dict[str, Any], refusal: Refusal | None, now: int
+    ) -> Appended:
+        """The row of one partition, and what is to be replicated before it is answered."""
+        index, records = partition["index"], partition["records"]
+        if name is None:
+            return _error(index, ErrorCode.UNKNOWN_TOPIC_ID), None
+        if self._metadata.partition(name, index) is None:
+            return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), None
+        if self._version >= 3:
+            code = _shape_error(records, self._version, self._persona)
+            if code:
+                return _error(index, code), None
+        if self._acks not in ACKS:
+            return _error(index, ErrorCode.INVALID_REQUIRED_ACKS), None
+        if name in INTERNAL_TOPICS and self._request.header.client_id != ADMIN_CLIENT:
+            return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION), None
+        replica, error = self._replicas.locate(name, index)
+        if replica is None:
+            return _error(index, error), None
+        if records is None:
+            return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, replica), None
+        if refusal is not None:
+            row = _error(index, refusal.code, replica if refusal.by_log else None)
+            return {**row, "error_message": refusal.message}, None
+        try:
+            result = self._replicas.append(replica, records, now, acks=self._acks)
+        except LogError as refused:
+            return _refused(self._persona, replica, refused), None
+        row = {
+            "index": index,
+            "error_code": ErrorCode.NONE,
+            "base_offset": result.base_offset,
+            "log_append_time_ms": result.log_append_time,
+            "log_start_offset": result.log_start_offset,
+        }
+        waits = self._acks == ALL and replica.log.high_watermark <= result.last_offset
+        return row, result.last_offset + 1 if waits else None
 
 
 class _Open(NamedTuple):
@@ -128,16 +182,18 @@ class _Open(NamedTuple):
 class DelayedProduce:
     """A Produce whose answer waits until all followers that count have its records (APPEND-22)."""
 
-    __slots__ = ("_broker", "_left", "_open", "_request", "_responses")
+    __slots__ = ("_left", "_metadata", "_open", "_replicas", "_request", "_responses")
 
     def __init__(
         self,
         request: Request,
-        broker: Broker,
+        replicas: Replicas,
+        metadata: MetadataView,
         responses: list[dict[str, Any]],
         open_rows: list[_Open],
     ) -> None:
-        self._request, self._broker, self._responses = request, broker, responses
+        self._request, self._replicas, self._metadata = request, replicas, metadata
+        self._responses = responses
         self._open = open_rows
         self._left = open_rows  # what is still waited for
 
@@ -161,13 +217,13 @@ class DelayedProduce:
         row, topic, index, required = open_row
         if required is None:
             return True
-        located = self._broker.replicas.locate(topic, index)
+        located = self._replicas.locate(topic, index)
         if located.replica is None:
             row["error_code"] = located.error
             return True
         if located.replica.log.high_watermark < required:
             return False
-        if located.replica.too_few_now and "min-isr-ignored" not in self._broker.switches:
+        if located.replica.too_few_now:
             row["error_code"] = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         return True
 
@@ -177,24 +233,24 @@ class DelayedProduce:
         if self._request.header.version >= 10:
             for row, topic, index, _ in self._open:
                 if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                    row["current_leader"], node = leader_of(self._broker.metadata, topic, index)
+                    row["current_leader"], node = leader_of(self._metadata, topic, index)
                     if node:
                         endpoints[node["node_id"]] = node
         return {"responses": self._responses, "node_endpoints": list(endpoints.values())}
 
 
 def _trouble_before(
-    request: Request, broker: Broker, now: int
+    request: Request, metadata: MetadataView, persona: Persona
 ) -> dict[str, Any] | Hangup | Wait | None:
     """The answer that ends the request before any partition is looked at, if any."""
-    quirk, version = broker.persona.quirk, request.header.version
+    quirk, version = persona.quirk, request.header.version
     transactional = False
     for topic, partition in _all_partitions(request.body):
         records = partition["records"]
         if records is None:
             if quirk("produce.null-records-hang"):
-                name = name_of(broker.metadata, topic, by_id=version >= 13)
-                if name is not None and broker.metadata.partition(name, partition["index"]):
+                name = name_of(metadata, topic, by_id=version >= FIRST_BY_ID)
+                if name is not None and metadata.partition(name, partition["index"]):
                     return Wait(NEVER, (), lambda _: None, lambda _: Hangup("null records"))
                 continue  # the partition does not exist: its records are not looked at
             if quirk("produce.parses-records"):
@@ -203,7 +259,7 @@ def _trouble_before(
         parsed = quirk("produce.parses-records")
         if parsed and (version >= 3 or parsed == "first"):
             first_only = parsed == "first"
-            if _unreadable(records) or (not first_only and _shape_error(records, version, broker)):
+            if _unreadable(records) or (not first_only and _shape_error(records, version, persona)):
                 return Hangup("records of the wrong shape")
         if quirk("produce.unreadable-entry-fails-all"):
             try:
@@ -234,83 +290,10 @@ def fail(request: Request, code: int) -> dict[str, Any] | None:
     return answer if isinstance(answer, dict) else None
 
 
-def _append(
-    request: Request,
-    broker: Broker,
-    name: str | None,
-    partition: dict[str, Any],
-    refusal: Refusal | None,
-    now: int,
-) -> Appended:
-    """The row of one partition, and what is to be replicated before it is answered."""
-    index, records = partition["index"], partition["records"]
-    if name is None:
-        return _error(index, ErrorCode.UNKNOWN_TOPIC_ID), None
-    if broker.metadata.partition(name, index) is None:
-        return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), None
-    version = request.header.version
-    if version >= 3:
-        code = _shape_error(records, version, broker)
-        if code:
-            return _error(index, code), None
-    acks = request.body["acks"]
-    if acks not in ACKS:
-        return _error(index, ErrorCode.INVALID_REQUIRED_ACKS), None
-    if name in INTERNAL_TOPICS and request.header.client_id != ADMIN_CLIENT:
-        return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION), None
-    replica, error = broker.replicas.locate(name, index)
-    if replica is None:
-        return _error(index, error), None
-    if records is None:
-        return _error(index, ErrorCode.UNKNOWN_SERVER_ERROR, replica), None
-    if refusal is not None:
-        row = _error(index, refusal.code, replica if refusal.by_log else None)
-        return {**row, "error_message": refusal.message}, None
-    return _append_here(broker, replica, records, acks, now)
-
-
-def _append_here(broker: Broker, replica: Replica, records: bytes, acks: int, now: int) -> Appended:
-    index = replica.index
-    if acks == -1 and replica.too_few and "min-isr-ignored" not in broker.switches:
-        return _error(index, ErrorCode.NOT_ENOUGH_REPLICAS, replica), None
-    try:
-        if "lost-write" in broker.switches and broker.room(_LostWrites).loses(acks):
-            row = _error(index, ErrorCode.NONE, replica)
-            return {**row, "base_offset": replica.log.log_end_offset}, None
-        result = replica.log.append(records, now=now, leader_epoch=replica.leader_epoch)
-    except LogError as refusal:
-        return _refused(broker, replica, refusal), None
-    replica.advance(now)
-    broker.purgatory.touch(log_key(replica.topic, index))
-    offset = result.base_offset
-    if "offset-off-by-one" in broker.switches:
-        offset += 1
-    row = {
-        "index": index,
-        "error_code": ErrorCode.NONE,
-        "base_offset": offset,
-        "log_append_time_ms": result.log_append_time,
-        "log_start_offset": result.log_start_offset,
-    }
-    waits = acks == -1 and replica.log.high_watermark <= result.last_offset
-    return row, result.last_offset + 1 if waits else None
-
-
-class _LostWrites:
-    """The planted defect: every other write with the same acks is not made."""
-
-    def __init__(self, broker: Broker) -> None:
-        self._lost: dict[int, bool] = {}
-
-    def loses(self, acks: int) -> bool:
-        self._lost[acks] = lost = not self._lost.get(acks, True)
-        return lost
-
-
-def _refused(broker: Broker, replica: Replica, refusal: LogError) -> dict[str, Any]:
+def _refused(persona: Persona, replica: Replica, refusal: LogError) -> dict[str, Any]:
     foreseen = refusal.code in FORESEEN or (
         refusal.code == ErrorCode.INVALID_TIMESTAMP
-        and broker.persona.quirk("produce.foresees-invalid-timestamp")
+        and persona.quirk("produce.foresees-invalid-timestamp")
     )
     row = _error(replica.index, refusal.code, None if foreseen else replica)
     if refusal.told:
@@ -333,11 +316,11 @@ def _error(index: int, code: int, replica: Replica | None = None) -> dict[str, A
     }
 
 
-def _shape_error(records: bytes | None, version: int, broker: Broker) -> int:
+def _shape_error(records: bytes | None, version: int, persona: Persona) -> int:
     """The error of the records of a v3+ request, found before any log is asked."""
     if records is None:
         return ErrorCode.NONE  # the append itself trips over it
-    quirk = broker.persona.quirk
+    quirk = persona.quirk
     invalid = quirk("append.invalid-record-code")
     try:
         found = list(islice(entries(records), 2))

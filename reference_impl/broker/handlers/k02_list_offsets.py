@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Hangup, Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.partitions import CONSUMER, DEBUGGING
+from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -27,8 +28,10 @@ SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING
 ISOLATION_LEVELS = (0, 1)
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangup:
-    quirk = broker.persona.quirk
+def handle(
+    request: Request, replicas: Replicas, persona: Persona, now: int
+) -> dict[str, Any] | Hangup:
+    quirk = persona.quirk
     if request.body["isolation_level"] not in ISOLATION_LEVELS:
         unknown = quirk("list-offsets.unknown-isolation")
         if unknown == "close":
@@ -42,7 +45,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Hangu
         rows = topic["partitions"]
         if quirk("list-offsets.names-twice-answers-once"):
             rows = list({row["partition_index"]: row for row in rows}.values())
-        answers = [_answer(request, broker, topic["name"], row, counts, now) for row in rows]
+        answers = [
+            _answer(request, replicas, persona, topic["name"], row, counts, now) for row in rows
+        ]
         if rows or not quirk("list-offsets.names-twice-answers-once"):
             topics.append({"name": topic["name"], "partitions": answers})
     return {"topics": topics}
@@ -61,13 +66,19 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _answer(
-    request: Request, broker: Broker, topic: str, row: dict[str, Any], counts: Counter, now: int
+    request: Request,
+    replicas: Replicas,
+    persona: Persona,
+    topic: str,
+    row: dict[str, Any],
+    counts: Counter,
+    now: int,
 ) -> dict[str, Any]:
     version, index = request.header.version, row["partition_index"]
     if version and counts[topic, index] > 1:
         return _error(row, ErrorCode.INVALID_REQUEST)
     replica = request.body["replica_id"]
-    located = broker.replicas.locate(
+    located = replicas.locate(
         topic,
         index,
         epoch=row["current_leader_epoch"],
@@ -76,7 +87,7 @@ def _answer(
     )
     if located.replica is None:
         return _error(row, located.error)
-    lowest = broker.persona.quirk("list-offsets.lowest-named")
+    lowest = persona.quirk("list-offsets.lowest-named")
     if row["timestamp"] < EARLIEST and lowest < EARLIEST:
         named = row["timestamp"] >= lowest
         if not named or SINCE[row["timestamp"]] > version:
@@ -86,18 +97,18 @@ def _answer(
     isolation = LOG_END
     if replica == CONSUMER:
         isolation = LAST_STABLE if request.body["isolation_level"] else HIGH_WATERMARK
-    if replica == CONSUMER and _lags(broker, located.replica, row["timestamp"], isolation):
+    if replica == CONSUMER and _lags(persona, located.replica, row["timestamp"], isolation):
         new = ErrorCode.OFFSET_NOT_AVAILABLE
         return _error(row, new if version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE)
-    return _find(broker, located.replica, row, isolation)
+    return _find(persona, located.replica, row, isolation)
 
 
-def _lags(broker: Broker, replica: Replica, timestamp: int, isolation: str) -> bool:
+def _lags(persona: Persona, replica: Replica, timestamp: int, isolation: str) -> bool:
     """Whether a new leader does not know yet how far its predecessor's readers came (KIP-207).
 
     That is told by the high watermark, also to readers of committed records.
     """
-    waits = broker.persona.quirk("list-offsets.waits-for-epoch")
+    waits = persona.quirk("list-offsets.waits-for-epoch")
     if not waits or replica.epoch_start <= replica.log.high_watermark:
         return False
     limit = replica.log.limit(isolation)
@@ -107,12 +118,13 @@ def _lags(broker: Broker, replica: Replica, timestamp: int, isolation: str) -> b
     return found < 0 or found >= limit
 
 
-def _find(broker: Broker, replica: Replica, row: dict[str, Any], isolation: str) -> dict[str, Any]:
+def _find(
+    persona: Persona, replica: Replica, row: dict[str, Any], isolation: str
+) -> dict[str, Any]:
     log, timestamp = replica.log, row["timestamp"]
     index, limit = row["partition_index"], log.limit(isolation)
-    named = timestamp >= broker.persona.quirk("list-offsets.lowest-named")
+    named = timestamp >= persona.quirk("list-offsets.lowest-named")
     if timestamp == LATEST:
-        limit += "log-end-one-too-high" in broker.switches
         return _found(index, -1, limit, replica.leader_epoch)
     if named and timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset
@@ -123,10 +135,7 @@ def _find(broker: Broker, replica: Replica, row: dict[str, Any], isolation: str)
     found = log.newest() if newest else log.first_offset_at(timestamp)
     if found.offset < 0 or found.offset >= limit:
         return _found(index, -1, -1, -1)
-    offset = found.offset
-    if "list-offsets-by-time-off" in broker.switches and timestamp >= 0:
-        offset += 1
-    return _found(index, found.timestamp, offset, found.leader_epoch)
+    return _found(index, found.timestamp, found.offset, found.leader_epoch)
 
 
 def _found(index: int, timestamp: int, offset: int, epoch: int) -> dict[str, Any]:

@@ -32,14 +32,16 @@ from touchstone.reference_impl.cluster.replica import (
     Replica,
     ReplicaRules,
 )
+from touchstone.reference_impl.log.rules import CLIENT, LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.log.directories import Directory
-    from touchstone.reference_impl.log.partition_log import PartitionLog
+    from touchstone.reference_impl.log.partition_log import AppendResult, PartitionLog
 
 TopicPartition = tuple[str, int]
+ALL = -1  # acks: every in-sync replica has to have it
 
 
 def _key(replica: Replica) -> TopicPartition:
@@ -124,7 +126,7 @@ class Replicas:
         named = epoch > NO_EPOCH or (
             epoch < NO_EPOCH and self._broker.persona.quirk("partition.fences-negative-epochs")
         )
-        if named and "leader-epoch-not-checked" not in self._broker.switches:
+        if named:
             if epoch < replica.leader_epoch:
                 return LocatedReplica(None, ErrorCode.FENCED_LEADER_EPOCH)
             if epoch > replica.leader_epoch:
@@ -132,6 +134,21 @@ class Replicas:
         if not (replica.is_leader or any_replica):
             return LocatedReplica(None, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return LocatedReplica(replica)
+
+    def append(
+        self, replica: Replica, records: bytes, now: int, *, acks: int, origin: str = CLIENT
+    ) -> AppendResult:
+        """Append to a log that this broker leads; LogError where Kafka refuses (APPEND-22).
+
+        With `acks=ALL` the ISR must not be smaller than min.insync.replicas.
+        """
+        if acks == ALL and replica.too_few:
+            raise LogError(ErrorCode.NOT_ENOUGH_REPLICAS, "the in-sync set is too small")
+        epoch = replica.leader_epoch
+        result = replica.log.append(records, now=now, leader_epoch=epoch, origin=origin)
+        replica.advance(now)
+        self._touch(replica)
+        return result
 
     def directory_failed(self, keys: Iterable[TopicPartition]) -> None:
         """These replicas lay in a log directory that is offline now (KIP-112)."""
