@@ -15,9 +15,9 @@ Brokers of one process share a `Cluster`, the registry; what one of them knows o
 from __future__ import annotations
 
 import logging
+import struct
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
-from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
@@ -60,9 +60,10 @@ from touchstone.reference_impl.wire.headers import (
     encode_response,
     encode_response_parts,
 )
+from touchstone.reference_impl.wire.schema import Struct
 
 LOG = logging.getLogger("touchstone.broker")
-_KEY_AND_VERSION = Struct(">hh")
+_KEY_AND_VERSION = struct.Struct(">hh")
 T = TypeVar("T")
 Handle = Callable[[Request, int], Any]
 
@@ -199,8 +200,8 @@ class Broker:
         peer: int,
         key: int,
         version: int,
-        body: dict[str, Any],
-        then: Callable[[dict[str, Any] | None, int], None],
+        body: Struct,
+        then: Callable[[Struct | None, int], None],
         *,
         channel: str = "fetch",
     ) -> None:
@@ -314,7 +315,7 @@ class Broker:
             return self._effects(request, fault, now)
         return self._effects(request, answer, now)
 
-    def _serve_itself(self, key: int, version: int, body: dict[str, Any], now: int) -> None:
+    def _serve_itself(self, key: int, version: int, body: Struct, now: int) -> None:
         """A request of this broker to itself, without a wire; nobody waits for the answer."""
         if registry.handler(key) is not None:
             request = Request(RequestHeader(key, version, 0, None), body, Connection(0))
@@ -408,7 +409,7 @@ class Broker:
             return (self._failure(request, answer),)
         return (self._failure(request, TypeError(f"a handler gave {answer!r}")),)
 
-    def _reply(self, request: Request, body: dict[str, Any]) -> Effect:
+    def _reply(self, request: Request, body: Struct) -> Effect:
         header = request.header
         try:
             parts = encode_response_parts(header.key, header.version, header.correlation_id, body)
@@ -441,7 +442,7 @@ class _PendingAsk(NamedTuple):
 
     key: int
     version: int
-    then: Callable[[dict[str, Any] | None, int], None]
+    then: Callable[[Struct | None, int], None]
     until: int  # ms: how long an answer is waited for
 
 

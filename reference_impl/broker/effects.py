@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, final
 
+from touchstone.reference_impl.wire.schema import Struct
+
 # Kafka's own words for INVALID_REQUEST (Errors.INVALID_REQUEST).
 MALFORMED_REQUEST = (
     "This most likely occurs because of a request being malformed by the client library or the "
@@ -109,14 +111,12 @@ class Wait:
     order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
 
 
-def waiting(
-    ticket: Ticket, form: Callable[[dict[str, Any]], dict[str, Any]]
-) -> dict[str, Any] | Wait:
+def waiting(ticket: Ticket, form: Callable[[Struct], Struct]) -> Struct | Wait:
     """The ticket's answer in the form of its request, now or when it comes."""
     if ticket.answer is not None:
         return form(ticket.answer)
 
-    def attempt(now: int) -> dict[str, Any] | None:
+    def attempt(now: int) -> Struct | None:
         return None if ticket.answer is None else form(ticket.answer)
 
     return Wait(NEVER, (), attempt, attempt, ticket)
@@ -127,6 +127,6 @@ class Request:
     """A request as a handler sees it: decoded, and with the connection it came by."""
 
     header: Any  # wire.headers.RequestHeader
-    body: dict[str, Any]
+    body: Struct
     connection: Connection
     size: int = 0  # bytes of its frame

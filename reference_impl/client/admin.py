@@ -6,9 +6,9 @@ KafkaError for the first row with an error, unless `check=False`.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import (
     ANY,
@@ -47,7 +47,7 @@ class Admin:
         assignments: Mapping[int, Sequence[int]] | None = None,
         validate_only: bool = False,
         check: bool = True,
-    ) -> Flow[dict[str, Any]]:
+    ) -> Flow[Struct]:
         """Create it and, unless only validated, wait until every partition has a leader."""
         given = assignments or {}
         row = {
@@ -66,9 +66,7 @@ class Admin:
             yield from know(self.view, [name], timeout_ms=self.timeout_ms)
         return rows[name]
 
-    def delete_topics(
-        self, names: Sequence[str], *, check: bool = True
-    ) -> Flow[dict[str, dict[str, Any]]]:
+    def delete_topics(self, names: Sequence[str], *, check: bool = True) -> Flow[dict[str, Struct]]:
         body = {
             "topic_names": list(names),
             "topics": [{"name": name, "topic_id": NO_ID} for name in names],
@@ -86,7 +84,7 @@ class Admin:
         *,
         assignments: Sequence[Sequence[int]] | None = None,
         check: bool = True,
-    ) -> Flow[dict[str, Any]]:
+    ) -> Flow[Struct]:
         given = None if assignments is None else [{"broker_ids": list(a)} for a in assignments]
         row = {"name": name, "count": count, "assignments": given}
         body = {"topics": [row], "timeout_ms": self.timeout_ms, "validate_only": False}
@@ -95,7 +93,7 @@ class Admin:
 
     def describe_configs(
         self, type_: int, name: str, keys: Sequence[str] | None = None
-    ) -> Flow[dict[str, dict[str, Any]]]:
+    ) -> Flow[dict[str, Struct]]:
         """Settings of a topic or broker by name."""
         resource = {"resource_type": type_, "resource_name": name, "configuration_keys": keys}
         node = int(name) if type_ == BROKER and name else ANY
@@ -136,7 +134,7 @@ class Admin:
                 yield from refresh(self.view, sorted({topic for topic, _ in left}))
 
     def _delete_asks(self, left: Mapping[tuple[str, int], int]) -> list[Ask]:
-        nodes: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        nodes: dict[int, dict[str, list[Struct]]] = {}
         for (topic, partition), offset in left.items():
             leader = self.view.leader(topic, partition)
             node = leader.leader if leader else -1
@@ -164,11 +162,11 @@ class Admin:
     def _change(
         self,
         api: str,
-        body: dict[str, Any],
+        body: Struct,
         rows: str,
         check: bool,
         versions: tuple[int, int] = (0, LATEST_VERSION),
-    ) -> Flow[dict[str, dict[str, Any]]]:
+    ) -> Flow[dict[str, Struct]]:
         give_up, attempt = self.view.now + self.timeout_ms, 0
         if self.view.controller_id < 0:
             yield from refresh(self.view, [])

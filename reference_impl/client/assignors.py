@@ -19,6 +19,7 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     encode_assignment,
     encode_subscription,
 )
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import Place
 
@@ -202,7 +203,7 @@ def assigned(data: bytes) -> list[Place]:
     return _flat(body["assigned_partitions"])
 
 
-def _by_topic(places: Iterable[Place]) -> list[dict[str, Any]]:
+def _by_topic(places: Iterable[Place]) -> list[Struct]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(places):
         topics.setdefault(topic, []).append(partition)

@@ -10,6 +10,8 @@ Sources: ConsumerCoordinator at 4.3.1; `member.py`, `assignors.py`.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from touchstone.reference_impl.wire.schema import Struct
+
 from . import assignors
 from .assignors import ASSIGNORS, Assignor
 from .flow import Flow, Place
@@ -111,7 +113,7 @@ class ClassicConsumer(GroupConsumer):
         )
         return [(each.name, data) for each in self.assignors]
 
-    def _divide(self, protocol: str, members: list[dict[str, Any]]) -> Flow[dict[str, bytes]]:
+    def _divide(self, protocol: str, members: list[Struct]) -> Flow[dict[str, bytes]]:
         """Led by this member: it must know the topics of all (CONS-09)."""
         takers = [assignors.taker(row) for row in members]
         topics = sorted(set().union(*(taker.topics for taker in takers)))

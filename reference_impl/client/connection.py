@@ -11,13 +11,13 @@ may come next; anything else, and any byte left behind an answer, ends the conne
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.framing import FrameError, Frames, framed
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 from touchstone.reference_impl.wire.interpreter import DecodeError
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import Ask
 
@@ -39,7 +39,7 @@ class Reply:
 
     ticket: int
     version: int
-    body: dict[str, Any] | None  # None: sent, and no answer is expected
+    body: Struct | None  # None: sent, and no answer is expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Connection:
         self._write(_API_VERSIONS, version, SOFTWARE, None, self._hello_deadline)
 
     def _write(
-        self, key: int, version: int, body: dict[str, Any], ticket: int | None, deadline: int | None
+        self, key: int, version: int, body: Struct, ticket: int | None, deadline: int | None
     ) -> None:
         self._out.append(framed(encode_request(key, version, self._next_id, self.client_id, body)))
         if deadline is not None:
@@ -157,7 +157,7 @@ class Connection:
         self._welcome(head.version, response.body)
         return None
 
-    def _welcome(self, asked: int, body: dict[str, Any]) -> None:
+    def _welcome(self, asked: int, body: Struct) -> None:
         ranges = {
             row["api_key"]: (row["min_version"], row["max_version"]) for row in body["api_keys"]
         }

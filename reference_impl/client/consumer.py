@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 from touchstone.reference_impl.wire.records import RecordError
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import (
     LATEST_VERSION,
@@ -238,7 +239,7 @@ class Consumer:
         self.positions |= yield from offsets_for(self.view, wanted, isolation=self.isolation)
 
     def _asks(self) -> list[Ask]:
-        nodes: dict[int, dict[str, list[dict[str, Any]]]] = {}
+        nodes: dict[int, dict[str, list[Struct]]] = {}
         ids = True
         for (topic, partition), offset in self.positions.items():
             leader = self.view.leader(topic, partition)
@@ -255,7 +256,7 @@ class Consumer:
             nodes.setdefault(leader.leader, {}).setdefault(topic, []).append(row)
         return [self._ask(node, topics, ids) for node, topics in nodes.items()]
 
-    def _ask(self, node: int, topics: dict[str, list[dict[str, Any]]], ids: bool) -> Ask:
+    def _ask(self, node: int, topics: dict[str, list[Struct]], ids: bool) -> Ask:
         body = {
             "replica_id": -1,
             "max_wait_ms": self.max_wait_ms,
@@ -288,7 +289,7 @@ class Consumer:
             if position is not None:
                 self._take_partition(place, part, position, stale)
 
-    def _rows(self, answer: Answer) -> dict[Place, dict[str, Any]]:
+    def _rows(self, answer: Answer) -> dict[Place, Struct]:
         """By partition; a topic whose id is unknown has the name "", which nobody asks for."""
         return {
             (
@@ -299,9 +300,7 @@ class Consumer:
             for part in topic["partitions"]
         }
 
-    def _take_partition(
-        self, place: Place, part: dict[str, Any], position: int, stale: set[str]
-    ) -> None:
+    def _take_partition(self, place: Place, part: Struct, position: int, stale: set[str]) -> None:
         code = part["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             if self.reset not in _RESETS:

@@ -8,10 +8,10 @@ Sources: AbstractCoordinator.ensureCoordinatorReady, TransactionManager.lookupCo
 """
 
 from collections.abc import Callable, Collection
-from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.errors import is_retriable
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import ANY, LATEST_VERSION, Answer, Ask, Failed, Flow, KafkaError, Unreachable
 from .metadata import Tries, View
@@ -21,7 +21,7 @@ MOVED = frozenset({E.NOT_COORDINATOR, E.COORDINATOR_NOT_AVAILABLE})
 ANY_VERSION = (0, LATEST_VERSION)
 
 
-def code_of(body: dict[str, Any]) -> int:
+def code_of(body: Struct) -> int:
     return body["error_code"]
 
 
@@ -66,7 +66,7 @@ class Coordinator:
     def once(
         self,
         api: str,
-        body: dict[str, Any],
+        body: Struct,
         *,
         timeout_ms: int | None = None,
         versions: tuple[int, int] = ANY_VERSION,
@@ -85,10 +85,10 @@ class Coordinator:
     def ask(
         self,
         api: str,
-        body: dict[str, Any],
+        body: Struct,
         *,
         give_up: int,
-        code: Callable[[dict[str, Any]], int] = code_of,
+        code: Callable[[Struct], int] = code_of,
         again: Collection[int] = (),
         elsewhere: Collection[int] = MOVED,
         versions: tuple[int, int] = ANY_VERSION,

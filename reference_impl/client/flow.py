@@ -9,9 +9,10 @@ runs in the middle of another.
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from touchstone.reference_impl.wire.errors import is_retriable, name_of
+from touchstone.reference_impl.wire.schema import Struct
 
 ANY = "any"  # whichever broker is known to be there
 CONTROLLER = "controller"
@@ -37,7 +38,7 @@ class Ask:
 
     node: int | str
     api: str
-    body: dict[str, Any] | Callable[[int], dict[str, Any]]
+    body: Struct | Callable[[int], Struct]
     timeout_ms: int = 30_000
     versions: tuple[int, int] = (0, LATEST_VERSION)
     answer: bool = True
@@ -54,7 +55,7 @@ class Pause:
 class Answer:
     ask: Ask
     version: int
-    body: dict[str, Any]
+    body: Struct
 
 
 FailureKind = Literal["refused", "closed", "timeout", "unsupported", "malformed"]

@@ -23,6 +23,7 @@ from re import Pattern
 from typing import Any, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 from . import group_offsets
 from .consumer import Consumer
@@ -147,7 +148,7 @@ class GroupConsumer(Consumer):
         yield from self.unsubscribe()
 
     @property
-    def group_metadata(self) -> dict[str, Any]:
+    def group_metadata(self) -> Struct:
         """Who commits: what `send_offsets` of a transactional producer wants to know (KIP-447)."""
         return self.member.identity
 

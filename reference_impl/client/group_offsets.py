@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.errors import is_retriable
+from touchstone.reference_impl.wire.schema import Struct
 
 from .coordinator import MOVED, Coordinator
 from .flow import ClientError, Failed, Flow, KafkaError, Place, Unreachable
@@ -45,9 +46,9 @@ class RebalanceInProgress(ClientError):
 Wanted = Mapping[Place, Offset | int]
 
 
-def rows(offsets: Wanted) -> list[dict[str, Any]]:
+def rows(offsets: Wanted) -> list[Struct]:
     """Offsets as OffsetCommit and TxnOffsetCommit list them."""
-    topics: dict[str, list[dict[str, Any]]] = {}
+    topics: dict[str, list[Struct]] = {}
     for (topic, partition), wanted in offsets.items():
         offset = wanted if isinstance(wanted, Offset) else Offset(wanted)
         topics.setdefault(topic, []).append(
@@ -110,7 +111,7 @@ def commit_once(
     return code
 
 
-def _commit_body(identity: Mapping[str, Any], offsets: Wanted) -> dict[str, Any]:
+def _commit_body(identity: Mapping[str, Any], offsets: Wanted) -> Struct:
     return {
         **{field: identity[field] for field in ("group_id", "member_id", "group_instance_id")},
         "generation_id_or_member_epoch": identity["generation_id"],
@@ -130,7 +131,7 @@ def committed(
     for topic, partition in places:
         topics.setdefault(topic, []).append(partition)
     wanted = [{"name": name, "partition_indexes": parts} for name, parts in topics.items()]
-    group: dict[str, Any] = {"group_id": coordinator.key, "topics": wanted}
+    group: Struct = {"group_id": coordinator.key, "topics": wanted}
     answer = yield from coordinator.ask(
         "OffsetFetch",
         group | {"groups": [group], "require_stable": True},
@@ -152,10 +153,10 @@ def committed(
     }
 
 
-def _of_group(body: dict[str, Any]) -> dict[str, Any]:
+def _of_group(body: Struct) -> Struct:
     return body["groups"][0] if body.get("groups") else body
 
 
-def _fetch_error(body: dict[str, Any]) -> int:
+def _fetch_error(body: Struct) -> int:
     of_group = _of_group(body)
     return of_group.get("error_code") or first_error(of_group)

@@ -10,10 +10,10 @@ at 4.3.1; KIP-848, KIP-1082 (a member makes its own id).
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.errors import name_of
+from touchstone.reference_impl.wire.schema import Struct
 
 from .coordinator import MOVED, Coordinator
 from .flow import Failed, Flow, KafkaError
@@ -59,13 +59,13 @@ class Kip848Member:
             "rebalance_timeout_ms": rebalance_timeout_ms,
             "server_assignor": assignor,
         }
-        self._told: dict[str, Any] = {}  # what the coordinator knows of us
+        self._told: Struct = {}  # what the coordinator knows of us
         self._beat_at = 0
         self._interval_ms = _FIRST_INTERVAL_MS
         self._failures = 0
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Struct:
         """The fields by which a request says whose it is."""
         return {
             "group_id": self.coordinator.key,
@@ -115,7 +115,7 @@ class Kip848Member:
         self.lose(why)
         self._beat_at = 0
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> Struct:
         return {
             **self._fixed,
             "subscribed_topic_names": sorted(self.topics),
@@ -123,7 +123,7 @@ class Kip848Member:
             "topic_partitions": self.owned,
         }
 
-    def _body(self, changed: dict[str, Any], epoch: int) -> dict[str, Any]:
+    def _body(self, changed: Struct, epoch: int) -> Struct:
         return {
             "group_id": self.coordinator.key,
             "member_id": self.id,
@@ -132,7 +132,7 @@ class Kip848Member:
             **changed,
         }
 
-    def _said(self, changed: dict[str, Any], epoch: int) -> Flow[dict[str, Any] | None]:
+    def _said(self, changed: Struct, epoch: int) -> Flow[Struct | None]:
         """The answer, or None after its error was reacted to; then all is said again."""
         outcome = yield from self.coordinator.once(_API, self._body(changed, epoch))
         if isinstance(outcome, Failed):
@@ -165,7 +165,7 @@ class Kip848Member:
         return does
 
 
-def _rows(owned: Iterable[tuple[bytes, int]]) -> list[dict[str, Any]]:
+def _rows(owned: Iterable[tuple[bytes, int]]) -> list[Struct]:
     topics: dict[bytes, list[int]] = {}
     for topic_id, index in sorted(owned):
         topics.setdefault(topic_id, []).append(index)

@@ -14,10 +14,10 @@ KIP-814; clauses CONS-18, CONS-43, CONS-44.
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.errors import name_of
+from touchstone.reference_impl.wire.schema import Struct
 
 from .coordinator import MOVED, Coordinator
 from .flow import Failed, Flow, KafkaError, Pause
@@ -55,7 +55,7 @@ REACTIONS: dict[str, dict[int, Do]] = {
 }
 
 Protocols = Callable[[], list[tuple[str, bytes]]]
-Lead = Callable[[str, list[dict[str, Any]]], Flow[dict[str, bytes]]]
+Lead = Callable[[str, list[Struct]], Flow[dict[str, bytes]]]
 
 
 class Member:
@@ -92,7 +92,7 @@ class Member:
         self._failures = 0
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Struct:
         """The fields by which a request says whose it is."""
         stay = {"generation_id": self.generation, "group_instance_id": self.instance_id}
         return self._name | stay
@@ -175,8 +175,8 @@ class Member:
     # --- errors --------------------------------------------------------------------------------
 
     def _said(
-        self, api: str, body: dict[str, Any], *, timeout_ms: int | None = None, patient: bool = True
-    ) -> Flow[dict[str, Any] | None]:
+        self, api: str, body: Struct, *, timeout_ms: int | None = None, patient: bool = True
+    ) -> Flow[Struct | None]:
         """The answer, or None after its error was reacted to; `patient` waits before that."""
         outcome = yield from self.coordinator.once(api, body, timeout_ms=timeout_ms)
         if isinstance(outcome, Failed):

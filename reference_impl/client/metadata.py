@@ -7,9 +7,10 @@ answer the view knows the bootstrap addresses under negative ids, as the Java cl
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import (
     ANY,
@@ -124,7 +125,7 @@ class View:
     def name_of(self, id_: bytes) -> str | None:
         return next((name for name, topic in self.topics.items() if topic.id == id_), None)
 
-    def update(self, body: dict[str, Any]) -> None:
+    def update(self, body: Struct) -> None:
         """Take in a Metadata answer. One without brokers says nothing and is ignored (PROD-17)."""
         if not body["brokers"]:
             return
@@ -139,7 +140,7 @@ class View:
             if row["name"] is not None:
                 self._learn(row)
 
-    def _learn(self, row: dict[str, Any]) -> None:
+    def _learn(self, row: Struct) -> None:
         name = row["name"]
         if row["error_code"] == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             self.topics.pop(name, None)
@@ -204,7 +205,7 @@ def try_refresh(view: View, names: Iterable[str] | None, *, timeout_ms: int) -> 
         yield from refresh(view, names, timeout_ms=timeout_ms)
 
 
-def persist(view: View, ask: Ask, *, timeout_ms: int = 30_000) -> Flow[dict[str, Any]]:
+def persist(view: View, ask: Ask, *, timeout_ms: int = 30_000) -> Flow[Struct]:
     """Ask again, with backoff, until somebody answers; Unreachable when time is up."""
     tries = Tries(view, view.now + timeout_ms)
     while True:

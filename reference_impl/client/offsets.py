@@ -5,9 +5,10 @@ not the one, metadata is renewed and the rest asked again after a pause (META-06
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
+from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import (
     LATEST_VERSION,
@@ -86,7 +87,7 @@ def _final(error: KafkaError | Unreachable) -> bool:
 
 
 def _asks(view: View, left: Mapping[Place, int], isolation: int) -> list[Ask]:
-    nodes: dict[int, dict[str, list[dict[str, Any]]]] = {}
+    nodes: dict[int, dict[str, list[Struct]]] = {}
     for (topic, partition), stamp in left.items():
         leader = view.leader(topic, partition)
         if leader is None:

@@ -15,11 +15,11 @@ is drained until it has that id (PROD-42).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 from touchstone.reference_impl.wire.records import NONE, ZSTD
 from touchstone.reference_impl.wire.records.batch import Header
+from touchstone.reference_impl.wire.schema import Struct
 
 from .accumulator import Accumulator, Delivery, PendingBatch
 from .flow import (
@@ -306,7 +306,7 @@ class Producer:
         return asks, list(by_leader.values())
 
     def _request(self, leader: int, batches: list[PendingBatch]) -> Ask:
-        topics: dict[str, list[dict[str, Any]]] = {}
+        topics: dict[str, list[Struct]] = {}
         ids = True
         for batch in batches:
             batch.closed = True
@@ -368,7 +368,7 @@ class Producer:
             else:
                 self._settle_one(batch, part)
 
-    def _settle_one(self, batch: PendingBatch, part: dict[str, Any]) -> None:
+    def _settle_one(self, batch: PendingBatch, part: Struct) -> None:
         code = part["error_code"]
         if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
             self._accumulator.pop(batch)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from touchstone.reference_impl.wire import records as wire_records
 from touchstone.reference_impl.wire.records import Flat, RecordError, control
+from touchstone.reference_impl.wire.schema import Struct
 
 
 class Consumed(NamedTuple):
@@ -31,7 +32,7 @@ class Fetched(NamedTuple):
 
 def read_partition(
     topic: str,
-    part: dict[str, Any],
+    part: Struct,
     position: int,
     *,
     committed_only: bool = False,

@@ -23,6 +23,7 @@ from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.errors import is_retriable
+from touchstone.reference_impl.wire.schema import Struct
 
 from .accumulator import Delivery, PendingBatch
 from .connection import SOFTWARE
@@ -270,7 +271,7 @@ class TransactionalProducer(Producer):
     # --- errors --------------------------------------------------------------------------------
 
     @property
-    def _producer(self) -> dict[str, Any]:
+    def _producer(self) -> Struct:
         return {
             "transactional_id": self.transactional_id,
             "producer_id": self.producer_id,
@@ -287,12 +288,12 @@ class TransactionalProducer(Producer):
     def _told(
         self,
         api: str,
-        body: dict[str, Any],
+        body: Struct,
         *,
         coordinator: Coordinator | None = None,
-        code: Callable[[dict[str, Any]], int] = code_of,
+        code: Callable[[Struct], int] = code_of,
         versions: tuple[int, int] = ANY_VERSION,
-    ) -> Flow[dict[str, Any]]:
+    ) -> Flow[Struct]:
         """The answer without an error, or what its error does and the error itself."""
         table = REACTIONS[api]
         try:
@@ -337,7 +338,7 @@ class TransactionalProducer(Producer):
         self.state, self.error = State.OVER, error
 
 
-def _by_topic(places: Iterable[Place]) -> list[dict[str, Any]]:
+def _by_topic(places: Iterable[Place]) -> list[Struct]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(places):
         topics.setdefault(topic, []).append(partition)

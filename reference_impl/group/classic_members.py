@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.group import consumer_records
@@ -34,6 +33,7 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
     encode_assignment,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def join(
@@ -168,14 +168,14 @@ def _waits(group: ConsumerGroup, member: ConsumerMember) -> bool:
     return bool(wanted & group.held_by_others(member))
 
 
-def _subscription(ask: Join) -> dict[str, Any]:
+def _subscription(ask: Join) -> Struct:
     try:
         return decode_subscription(ask.protocols[0][1])[1]
     except ValueError:
         raise ApiError(E.UNKNOWN_SERVER_ERROR) from None
 
 
-def _owned(subscription: dict[str, Any], view: View) -> frozenset[TopicIdPartition]:
+def _owned(subscription: Struct, view: View) -> frozenset[TopicIdPartition]:
     return frozenset(
         (view.topics[row["topic"]].id, index)
         for row in subscription.get("owned_partitions", ())

@@ -19,14 +19,15 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.group.protocol_tie_break import Order
+from touchstone.reference_impl.wire.schema import Struct
 
 JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH = 0, -1, -2
 NEVER = -1  # the epoch before that of somebody who was never told one
 TopicIdPartition = tuple[bytes, int]  # topic id, partition
-Entry = tuple[int, dict[str, Any], dict[str, Any] | None]  # type, key, value or tombstone
+Entry = tuple[int, Struct, Struct | None]  # type, key, value or tombstone
 
 
 class MemberState(StrEnum):

@@ -12,7 +12,6 @@ Sources: KIP-848, KIP-1101; GroupCoordinatorRecordHelpers, GroupMetadataManager.
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import Any
 
 from touchstone.reference_impl.group.consumer_group import (
     Classic,
@@ -26,6 +25,7 @@ from touchstone.reference_impl.group.consumer_group import (
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.consumer_group_records import RECORDS
+from touchstone.reference_impl.wire.schema import Struct
 
 EPOCH, TOPICS, MEMBER, TARGET_EPOCH, TARGET, CURRENT, REGEX = 3, 4, 5, 6, 7, 8, 16
 _STATES = {MemberState.STABLE: 0, MemberState.UNREVOKED: 1, MemberState.UNRELEASED: 2}
@@ -139,9 +139,7 @@ def by_topic(places: Iterable[TopicIdPartition]) -> list[tuple[bytes, list[int]]
     return [(topic, topics[topic]) for topic in java_order(topics)]
 
 
-def replay(
-    group: ConsumerGroup, kind: int, key: dict[str, Any], value: dict[str, Any] | None
-) -> bool:
+def replay(group: ConsumerGroup, kind: int, key: Struct, value: Struct | None) -> bool:
     """Bring the group up to this record; whether it is still there."""
     member_id = key.get("member_id", "")
     if kind == EPOCH:
@@ -170,12 +168,12 @@ def replay(
     return True
 
 
-def _of(group: ConsumerGroup, member_id: str | None = None) -> dict[str, Any]:
+def _of(group: ConsumerGroup, member_id: str | None = None) -> Struct:
     key = {"group_id": group.id}
     return key if member_id is None else key | {"member_id": member_id}
 
 
-def _with_epochs(held: dict[TopicIdPartition, int]) -> list[dict[str, Any]]:
+def _with_epochs(held: dict[TopicIdPartition, int]) -> list[Struct]:
     return [
         {
             "topic_id": topic,
@@ -186,11 +184,11 @@ def _with_epochs(held: dict[TopicIdPartition, int]) -> list[dict[str, Any]]:
     ]
 
 
-def _places(rows: list[dict[str, Any]]) -> list[TopicIdPartition]:
+def _places(rows: list[Struct]) -> list[TopicIdPartition]:
     return [(bytes(row["topic_id"]), index) for row in rows for index in row["partitions"]]
 
 
-def _held(rows: list[dict[str, Any]], otherwise: int) -> dict[TopicIdPartition, int]:
+def _held(rows: list[Struct], otherwise: int) -> dict[TopicIdPartition, int]:
     held: dict[TopicIdPartition, int] = {}
     for row in rows:
         epochs = row.get("assignment_epochs") or [max(otherwise, 0)] * len(row["partitions"])
@@ -199,7 +197,7 @@ def _held(rows: list[dict[str, Any]], otherwise: int) -> dict[TopicIdPartition, 
     return held
 
 
-def _replay_member(group: ConsumerGroup, member_id: str, value: dict[str, Any] | None) -> None:
+def _replay_member(group: ConsumerGroup, member_id: str, value: Struct | None) -> None:
     if value is None:
         if member_id in group.members:
             group.remove(group.members[member_id])
@@ -218,7 +216,7 @@ def _replay_member(group: ConsumerGroup, member_id: str, value: dict[str, Any] |
     group.add(one)
 
 
-def _replay_current(group: ConsumerGroup, member_id: str, value: dict[str, Any] | None) -> None:
+def _replay_current(group: ConsumerGroup, member_id: str, value: Struct | None) -> None:
     one = group.members.get(member_id)
     if one is None:
         if value is None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from touchstone.reference_impl.group.members import Group, Protocols
 from touchstone.reference_impl.group.protocol_tie_break import Order
+from touchstone.reference_impl.wire.schema import Struct
 
-Answer = dict[str, Any]
+Answer = Struct
 # Keeps a group with these assignments at an instant, then calls back with (error code, instant).
 Keep = Callable[[Group, dict[str, bytes], int, Callable[[int, int], None]], None]
 _REFUSED: Answer = {

@@ -13,7 +13,6 @@ OFFS-17, OFFS-25, GROUP-18, GROUP-30.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
@@ -25,6 +24,7 @@ from touchstone.reference_impl.wire.embedded import consumer_group_records
 from touchstone.reference_impl.wire.embedded.consumer_offsets import RECORDS
 from touchstone.reference_impl.wire.interpreter import DecodeError
 from touchstone.reference_impl.wire.records import batch, control, convert, entries
+from touchstone.reference_impl.wire.schema import Struct
 
 _OFFSET, _GROUP, _WITH_END, _WITH_TOPIC_ID = 1, 2, 1, 4
 _VERSION, _INT, _LONG = 2, 4, 8  # bytes of a value's version, of a partition, of an offset
@@ -196,7 +196,7 @@ def _offset_value(stored: CommittedOffset, version: int, *, named: bool) -> byte
 
 def _read_offset(
     group: Group,
-    key: dict[str, Any],
+    key: Struct,
     record: convert.Flat,
     producer: int | None,
     topic: Callable[[str], object],

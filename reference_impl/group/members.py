@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
 from touchstone.reference_impl.group.protocol_tie_break import Order
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.group.offsets import CommittedOffset
@@ -33,11 +34,11 @@ class Ticket:
 
     __slots__ = ("answer", "watch")
 
-    def __init__(self, answer: dict[str, Any] | None = None) -> None:
+    def __init__(self, answer: Struct | None = None) -> None:
         self.answer = answer
         self.watch: Callable[[], None] | None = None
 
-    def then(self, call: Callable[[dict[str, Any]], None]) -> None:
+    def then(self, call: Callable[[Struct], None]) -> None:
         """Hand the answer on, now or once it comes."""
 
         def come() -> None:
@@ -47,7 +48,7 @@ class Ticket:
         self.watch = come
         come()
 
-    def give(self, answer: dict[str, Any]) -> None:
+    def give(self, answer: Struct) -> None:
         if self.answer is None:
             self.answer = answer
             if self.watch is not None:

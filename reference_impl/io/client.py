@@ -38,6 +38,7 @@ from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
+from touchstone.reference_impl.wire.schema import Struct
 
 T = TypeVar("T")
 _CHUNK = 1 << 18
@@ -170,9 +171,7 @@ class Client:
             member.assign(places)
         return BlockingCore(self, member)
 
-    def ask(
-        self, api: str, body: dict[str, Any], node: int | str = "any", **options: Any
-    ) -> dict[str, Any]:
+    def ask(self, api: str, body: Struct, node: int | str = "any", **options: Any) -> Struct:
         """Send one request and return its decoded answer."""
         (outcome,) = self._ask([Ask(node, api, body, **options)])
         if isinstance(outcome, Failed):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
-from typing import Any
 
 from touchstone.reference_impl.share.group import (
     Initials,
@@ -24,11 +23,12 @@ from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.share_group_records import RECORDS
 from touchstone.reference_impl.wire.interpreter import DecodeError
 from touchstone.reference_impl.wire.records import batch, convert, entries
+from touchstone.reference_impl.wire.schema import Struct
 
 MEMBER, EPOCH, TARGET, TARGET_OF, CURRENT, PARTITIONS = 10, 11, 12, 13, 14, 15
 _VERSION, _STABLE = 0, 0
 Entry = tuple[int, str, str | None]  # kind, group, member
-Stand = dict[Entry, dict[str, Any] | None]
+Stand = dict[Entry, Struct | None]
 
 
 def stand(group: ShareGroup | None) -> Stand:
@@ -95,7 +95,7 @@ def _read_batch(
 
 def _entries(
     records: bytes, position: int, magic: int
-) -> Iterator[tuple[int, dict[str, Any], dict[str, Any] | None]]:
+) -> Iterator[tuple[int, Struct, Struct | None]]:
     for record in convert.records_of(records, position, magic):
         try:
             kind, key = embedded.decode_key(RECORDS, record.key or b"")
@@ -108,7 +108,7 @@ def _entries(
             yield kind, key, value
 
 
-def _pair(entry: Entry, row: dict[str, Any] | None) -> tuple[bytes, bytes | None]:
+def _pair(entry: Entry, row: Struct | None) -> tuple[bytes, bytes | None]:
     kind, group, member = entry
     key = {"group_id": group} | ({} if member is None else {"member_id": member})
     encoded = embedded.encode_key(RECORDS, kind, key)
@@ -117,7 +117,7 @@ def _pair(entry: Entry, row: dict[str, Any] | None) -> tuple[bytes, bytes | None
     return encoded, embedded.encode_value(RECORDS, kind, _VERSION, deepcopy(row))
 
 
-def _subscription(member: Member) -> dict[str, Any]:
+def _subscription(member: Member) -> Struct:
     return {
         "rack_id": member.rack_id,
         "client_id": member.client_id,
@@ -126,7 +126,7 @@ def _subscription(member: Member) -> dict[str, Any]:
     }
 
 
-def _current(member: Member) -> dict[str, Any]:
+def _current(member: Member) -> Struct:
     return {
         "member_epoch": member.epoch,
         "previous_member_epoch": member.previous_epoch,
@@ -135,18 +135,18 @@ def _current(member: Member) -> dict[str, Any]:
     }
 
 
-def _places(places: Iterable[TopicIdPartition]) -> dict[str, Any]:
+def _places(places: Iterable[TopicIdPartition]) -> Struct:
     return {"topic_partitions": _rows(places)}
 
 
-def _rows(places: Iterable[TopicIdPartition]) -> list[dict[str, Any]]:
+def _rows(places: Iterable[TopicIdPartition]) -> list[Struct]:
     topics: dict[bytes, list[int]] = {}
     for topic, index in sorted(places):
         topics.setdefault(topic, []).append(index)
     return [{"topic_id": each, "partitions": at} for each, at in topics.items()]
 
 
-def _initials(rows: Initials) -> list[dict[str, Any]]:
+def _initials(rows: Initials) -> list[Struct]:
     return [
         {"topic_id": topic, "topic_name": row.name, "partitions": sorted(row.partitions)}
         for topic, row in rows.items()
@@ -160,44 +160,44 @@ def _member(group: ShareGroup, member_id: str) -> Member:
     return group.members.setdefault(member_id, Member(member_id))
 
 
-def _take_member(group: ShareGroup, member_id: str, value: dict[str, Any], now: int) -> None:
+def _take_member(group: ShareGroup, member_id: str, value: Struct, now: int) -> None:
     member = _member(group, member_id)
     member.rack_id, member.client_id = value["rack_id"], value["client_id"]
     member.client_host = value["client_host"]
     member.names = frozenset(value["subscribed_topic_names"])
 
 
-def _take_epoch(group: ShareGroup, _: str, value: dict[str, Any], now: int) -> None:
+def _take_epoch(group: ShareGroup, _: str, value: Struct, now: int) -> None:
     group.epoch, group.hash = value["epoch"], value["metadata_hash"]
 
 
-def _take_target(group: ShareGroup, _: str, value: dict[str, Any], now: int) -> None:
+def _take_target(group: ShareGroup, _: str, value: Struct, now: int) -> None:
     group.assignment_epoch = value["assignment_epoch"]
     group.assigned_at = value.get("assignment_timestamp") or None
 
 
-def _take_target_of(group: ShareGroup, member_id: str, value: dict[str, Any], now: int) -> None:
+def _take_target_of(group: ShareGroup, member_id: str, value: Struct, now: int) -> None:
     group.target[member_id] = _read_places(value["topic_partitions"])
 
 
-def _take_current(group: ShareGroup, member_id: str, value: dict[str, Any], now: int) -> None:
+def _take_current(group: ShareGroup, member_id: str, value: Struct, now: int) -> None:
     member = _member(group, member_id)
     member.epoch = value["member_epoch"]
     member.previous_epoch = value["previous_member_epoch"]
     member.assigned = _read_places(value["assigned_partitions"])
 
 
-def _take_partitions(group: ShareGroup, _: str, value: dict[str, Any], now: int) -> None:
+def _take_partitions(group: ShareGroup, _: str, value: Struct, now: int) -> None:
     group.initialising = _read_initials(value["initializing_topics"], now)
     group.initialised = _read_initials(value["initialized_topics"], now)
     group.deleting = {bytes(r["topic_id"]): r["topic_name"] for r in value["deleting_topics"]}
 
 
-def _read_places(rows: Iterable[dict[str, Any]]) -> frozenset[TopicIdPartition]:
+def _read_places(rows: Iterable[Struct]) -> frozenset[TopicIdPartition]:
     return frozenset((bytes(row["topic_id"]), at) for row in rows for at in row["partitions"])
 
 
-def _read_initials(rows: Iterable[dict[str, Any]], now: int) -> Initials:
+def _read_initials(rows: Iterable[Struct], now: int) -> Initials:
     return {
         bytes(row["topic_id"]): TopicPartitions(
             row["topic_name"], frozenset(row["partitions"]), now
@@ -218,7 +218,7 @@ def _nothing(group: ShareGroup, member_id: str) -> None:
     """Goes with the group."""
 
 
-_TAKE: dict[int, Callable[[ShareGroup, str, dict[str, Any], int], None]] = {
+_TAKE: dict[int, Callable[[ShareGroup, str, Struct, int], None]] = {
     MEMBER: _take_member,
     EPOCH: _take_epoch,
     TARGET: _take_target,

@@ -9,13 +9,13 @@ Sources: ShareCoordinatorRecordHelpers, ShareGroupOffset@4.3.1 (facts); KIP-932.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from touchstone.reference_impl.share.coordinator import SharePartitionKey, ShareState, Write
 from touchstone.reference_impl.share.state_batches import StateBatch
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.share_state import RECORDS
 from touchstone.reference_impl.wire.records import batch, convert, entries
+from touchstone.reference_impl.wire.schema import Struct
 
 _SNAPSHOT, _UPDATE, _VERSION = 0, 1, 0
 
@@ -69,7 +69,7 @@ def _pair(write: Write) -> tuple[bytes, bytes | None]:
     return encoded, embedded.encode_value(RECORDS, kind, _VERSION, _body(write.kept, write.whole))
 
 
-def _body(kept: ShareState, whole: bool) -> dict[str, Any]:
+def _body(kept: ShareState, whole: bool) -> Struct:
     body = {
         "snapshot_epoch": kept.snapshot_epoch,
         "leader_epoch": kept.leader_epoch,
@@ -86,7 +86,7 @@ def _body(kept: ShareState, whole: bool) -> dict[str, Any]:
     return body
 
 
-def _kept(value: dict[str, Any]) -> ShareState:
+def _kept(value: Struct) -> ShareState:
     return ShareState(
         value["snapshot_epoch"],
         value.get("state_epoch", 0),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.states import TABLE, Cell, Do, Input, State
@@ -31,6 +31,7 @@ from touchstone.reference_impl.txn.transaction import (
     exhausted,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 TIMEOUTS, EXPIRY = "timeouts", "expiry"
 _ENDS = {
@@ -398,7 +399,7 @@ def _code(cell: Cell) -> int:
     return E.NONE
 
 
-def _answer(code: int, one: Transaction | None = None) -> dict[str, Any]:
+def _answer(code: int, one: Transaction | None = None) -> Struct:
     return {
         "error_code": code,
         "producer_id": NO_PRODUCER_ID if one is None else one.producer_id,

@@ -10,13 +10,13 @@ Sources: TransactionLog at 1.0.2, 2.8.2, trunk of 2024-10; KIP-98, KIP-915, KIP-
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from touchstone.reference_impl.txn.states import NUMBER_OF, NUMBERS, State
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.transaction_state import RECORDS
 from touchstone.reference_impl.wire.records import batch, convert, entries
+from touchstone.reference_impl.wire.schema import Struct
 
 _KIND = 0
 
@@ -76,7 +76,7 @@ def read(records: bytes, known: dict[str, Transaction]) -> int | None:
 
 def _transaction(name: str, data: bytes) -> Transaction:
     _, value = embedded.decode_value(RECORDS, _KIND, data)
-    rows: Iterable[dict[str, Any]] = value["transaction_partitions"] or ()
+    rows: Iterable[Struct] = value["transaction_partitions"] or ()
     return Transaction(
         name,
         value["producer_id"],

@@ -13,11 +13,12 @@ ReplicationControlManager.alterPartition@3.9.2, 4.3.1; AlterIsr observed on thre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -35,7 +36,7 @@ class AlterPartition:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
-    def answer(self, body: dict[str, Any], version: int) -> dict[str, Any]:
+    def answer(self, body: Struct, version: int) -> Struct:
         """The controller's whole answer to the report."""
         if not self._broker.room(ClusterController).here:
             return refusal(ErrorCode.NOT_CONTROLLER)
@@ -56,7 +57,7 @@ class AlterPartition:
             return False
         return epoch in (UNSAID, node.epoch)
 
-    def _topic(self, body: dict[str, Any], row: dict[str, Any], version: int) -> dict[str, Any]:
+    def _topic(self, body: Struct, row: Struct, version: int) -> Struct:
         cluster = self._broker.cluster
         if version >= FIRST_BY_ID:
             topic, unknown = cluster.by_id.get(row["topic_id"]), ErrorCode.UNKNOWN_TOPIC_ID
@@ -78,9 +79,7 @@ class AlterPartition:
                 rows.append(_done(partition))
         return {"topic_id": row["topic_id"], "topic_name": row["topic_name"], "partitions": rows}
 
-    def _zookeeper(
-        self, leader: int, partition: Partition, row: dict[str, Any], version: int
-    ) -> None:
+    def _zookeeper(self, leader: int, partition: Partition, row: Struct, version: int) -> None:
         epoch, isr = row["leader_epoch"], row["new_isr"]
         if epoch < partition.leader_epoch:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
@@ -92,7 +91,7 @@ class AlterPartition:
         partition.leader, partition.leader_epoch = leader, epoch  # as it says, unchecked
         self._broker.room(ClusterController).active.isr_changed(partition, isr)
 
-    def _kraft(self, leader: int, partition: Partition, row: dict[str, Any], version: int) -> None:
+    def _kraft(self, leader: int, partition: Partition, row: Struct, version: int) -> None:
         epoch, partition_epoch = row["leader_epoch"], row["partition_epoch"]
         if epoch > partition.leader_epoch or partition_epoch > partition.partition_epoch:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
@@ -125,12 +124,12 @@ class AlterPartition:
             raise ApiError(ErrorCode.NEW_LEADER_ELECTED if newer else ErrorCode.FENCED_LEADER_EPOCH)
 
 
-def refusal(code: int) -> dict[str, Any]:
+def refusal(code: int) -> Struct:
     """The answer to a report that is not looked at."""
     return {"error_code": code, "topics": []}
 
 
-def _refused(index: int, code: int) -> dict[str, Any]:
+def _refused(index: int, code: int) -> Struct:
     return {
         "partition_index": index,
         "error_code": code,
@@ -142,7 +141,7 @@ def _refused(index: int, code: int) -> dict[str, Any]:
     }
 
 
-def _done(partition: Partition) -> dict[str, Any]:
+def _done(partition: Partition) -> Struct:
     return {
         "partition_index": partition.index,
         "error_code": ErrorCode.NONE,
@@ -154,7 +153,7 @@ def _done(partition: Partition) -> dict[str, Any]:
     }
 
 
-def _members(row: dict[str, Any], version: int) -> Sequence[tuple[int, int]]:
+def _members(row: Struct, version: int) -> Sequence[tuple[int, int]]:
     if version >= FIRST_WITH_EPOCHS:
         return [(each["broker_id"], each["broker_epoch"]) for each in row["new_isr_with_epochs"]]
     return [(broker, UNSAID) for broker in row["new_isr"]]

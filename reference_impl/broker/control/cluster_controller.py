@@ -7,7 +7,7 @@ ZooKeeper it is the one `Cluster.controller_id` names, on KRaft a node apart tha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.cluster.controller import Controller, ControlRules
@@ -15,6 +15,7 @@ from touchstone.reference_impl.cluster.kraft_controller import KRaftController
 from touchstone.reference_impl.cluster.membership import Answered, MembershipRules
 from touchstone.reference_impl.cluster.replica import NO_LEADER
 from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -85,7 +86,7 @@ class ClusterController:
             answered(self.active.shutdown(self._broker.id), now)
             return
 
-        def heard(answer: dict[str, Any] | None, at: int) -> None:
+        def heard(answer: Struct | None, at: int) -> None:
             refused = answer is None or answer["error_code"]
             answered(None if answer is None or refused else answer["remaining_partitions"], at)
 

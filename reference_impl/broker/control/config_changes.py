@@ -12,7 +12,7 @@ ConfigurationControlManager and ConfigAdminManager@3.9.2, 4.3.1; observed on all
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import (
@@ -26,6 +26,7 @@ from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -41,7 +42,7 @@ class ConfigChanges:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
-    def answer(self, kind: int, name: str, alter: Callable[[str], None]) -> dict[str, Any]:
+    def answer(self, kind: int, name: str, alter: Callable[[str], None]) -> Struct:
         """The row of one resource: what `alter(name)` refused, or success."""
         shown = self.shown_type(kind)
         try:
@@ -175,7 +176,7 @@ class ConfigChanges:
         return kind if known or persona.quirk("configs.unknown-type-is-echoed") else 0
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     """The answer that has `code` for every resource."""
     rows = request.body["resources"]
     return {
@@ -183,7 +184,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _row(kind: int, name: str, code: int, message: str | None) -> dict[str, Any]:
+def _row(kind: int, name: str, code: int, message: str | None) -> Struct:
     return {
         "error_code": code,
         "error_message": message,

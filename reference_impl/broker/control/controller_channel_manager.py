@@ -35,6 +35,7 @@ from touchstone.reference_impl.cluster.topology import (
     Node,
     PartitionDeletion,
 )
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -53,7 +54,7 @@ class _Peer:
 
     def __init__(self, node: Node) -> None:
         self.id, self.epoch, self.stopping = node.id, node.epoch, node.stopping
-        self.queue: deque[tuple[int, int, dict[str, Any]]] = deque()
+        self.queue: deque[tuple[int, int, Struct]] = deque()
         self.sent = 0  # of the queue: on their way
         self.attempt = 0
         self.waits = False  # it could not be reached a moment ago
@@ -63,7 +64,7 @@ class ControllerChannelManager:
     """The channels of one broker to all others; silent unless that broker is controller."""
 
     def __init__(
-        self, broker: Broker, serve_itself: Callable[[int, int, dict[str, Any], int], None]
+        self, broker: Broker, serve_itself: Callable[[int, int, Struct, int], None]
     ) -> None:
         """`serve_itself(key, version, body, now)` serves a request of the broker to itself."""
         self._broker, self._serve_itself = broker, serve_itself
@@ -206,13 +207,13 @@ class ControllerChannelManager:
             self._broker.ask(peer.id, key, version, body, then, channel=CHANNEL)
         peer.sent = len(peer.queue)
 
-    def _tell_itself(self, key: int, version: int, body: dict[str, Any], now: int) -> None:
+    def _tell_itself(self, key: int, version: int, body: Struct, now: int) -> None:
         try:
             self._serve_itself(key, version, body, now)
         except Exception:
             LOG.exception("the controller's own broker cannot do what it is told")
 
-    def _answered(self, peer: _Peer, attempt: int, answer: dict[str, Any] | None, now: int) -> None:
+    def _answered(self, peer: _Peer, attempt: int, answer: Struct | None, now: int) -> None:
         if self._peers.get(peer.id) is not peer or attempt != peer.attempt:
             return  # it is gone, or somebody else is controller, or this was sent again
         if answer is not None:

@@ -10,12 +10,13 @@ KIP-516, KIP-570; LeaderAndIsr.LeaderDuringDelete, EpochDuringDelete@2.8.2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.broker.control.controller_requests import by_topic
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import Cluster, Node, PartitionDeletion
 from touchstone.reference_impl.cluster.view import NO_TOPIC_ID
+from touchstone.reference_impl.wire.schema import Struct
 
 DELETED = -2
 FIRST_WITH_MOVES = FIRST_WITH_STOP_EPOCHS = 3
@@ -27,12 +28,10 @@ Rows = Sequence[LeaderState | PartitionDeletion]
 
 class Form(NamedTuple):
     key: int
-    body: Callable[..., dict[str, Any]]
+    body: Callable[..., Struct]
 
 
-def _shaped(
-    form: int, version: int, rows: list[dict[str, Any]], ids: dict[str, bytes]
-) -> dict[str, Any]:
+def _shaped(form: int, version: int, rows: list[Struct], ids: dict[str, bytes]) -> Struct:
     """The rows in one list, or by topic from the version on that has it so."""
     if version < _BY_TOPIC[form]:
         return {"topic_states": [], "ungrouped_partition_states": rows}
@@ -42,15 +41,15 @@ def _shaped(
     return {"topic_states": topics, "ungrouped_partition_states": []}
 
 
-def _grouped(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _grouped(rows: list[Struct]) -> list[Struct]:
     """A name stands with its rows now, no longer in them."""
-    topics: dict[str, list[dict[str, Any]]] = {}
+    topics: dict[str, list[Struct]] = {}
     for row in rows:
         topics.setdefault(row.pop("topic_name"), []).append(row)
     return [{"topic_name": name, "partition_states": states} for name, states in topics.items()]
 
 
-def _row(state: LeaderState) -> dict[str, Any]:
+def _row(state: LeaderState) -> Struct:
     return {
         "topic_name": state.topic,
         "partition_index": state.index,
@@ -62,7 +61,7 @@ def _row(state: LeaderState) -> dict[str, Any]:
     }
 
 
-def _leader_and_isr(cluster: Cluster, version: int, states: list[LeaderState]) -> dict[str, Any]:
+def _leader_and_isr(cluster: Cluster, version: int, states: list[LeaderState]) -> Struct:
     rows = [
         {**_row(state), "partition_epoch": state.partition_epoch, "is_new": state.is_new}
         for state in states
@@ -84,7 +83,7 @@ def _leader_and_isr(cluster: Cluster, version: int, states: list[LeaderState]) -
     }
 
 
-def _update_metadata(cluster: Cluster, version: int, changes: Rows) -> dict[str, Any]:
+def _update_metadata(cluster: Cluster, version: int, changes: Rows) -> Struct:
     alive = {node.id for node in cluster.alive}
     rows = [_told_of(change, alive) for change in changes]
     ids = {c.topic: c.topic_id for c in changes if type(c) is LeaderState}
@@ -94,7 +93,7 @@ def _update_metadata(cluster: Cluster, version: int, changes: Rows) -> dict[str,
     }
 
 
-def _told_of(change: LeaderState | PartitionDeletion, alive: set[int]) -> dict[str, Any]:
+def _told_of(change: LeaderState | PartitionDeletion, alive: set[int]) -> Struct:
     if type(change) is LeaderState:
         offline = [r for r in change.replicas if r in change.lost or r not in alive]
         return {
@@ -115,7 +114,7 @@ def _told_of(change: LeaderState | PartitionDeletion, alive: set[int]) -> dict[s
     }
 
 
-def _endpoints(node: Node) -> dict[str, Any]:
+def _endpoints(node: Node) -> Struct:
     endpoint = {
         "port": node.port,
         "host": node.host,
@@ -131,9 +130,7 @@ def _endpoints(node: Node) -> dict[str, Any]:
     }
 
 
-def _stop_replica(
-    cluster: Cluster, version: int, changes: Rows, *, delete: bool = False
-) -> dict[str, Any]:
+def _stop_replica(cluster: Cluster, version: int, changes: Rows, *, delete: bool = False) -> Struct:
     rows = [{"topic_name": each.topic, "partition_index": each.index} for each in changes]
     if version == 0:
         return {
@@ -169,25 +166,25 @@ UPDATE_METADATA = Form(_METADATA, _update_metadata)
 # ---------------------------------------------------------------------- what UpdateMetadata says
 
 
-def told_brokers(body: dict[str, Any]) -> list[Node]:
+def told_brokers(body: Struct) -> list[Node]:
     return [_node(row) for row in body["live_brokers"]]
 
 
-def _node(row: dict[str, Any]) -> Node:
+def _node(row: Struct) -> Node:
     for endpoint in row["endpoints"] or ():
         if endpoint["security_protocol"] == PLAINTEXT:
             return Node(row["id"], endpoint["host"], endpoint["port"], row["rack"])
     return Node(row["id"], row["v0_host"] or "", row["v0_port"] or -1, row["rack"])
 
 
-def told_partitions(body: dict[str, Any]) -> list[LeaderState | PartitionDeletion]:
+def told_partitions(body: Struct) -> list[LeaderState | PartitionDeletion]:
     return [
         _change(topic, row)
         for topic, row in by_topic(body, "topic_states", "ungrouped_partition_states")
     ]
 
 
-def _change(topic: str, row: dict[str, Any]) -> LeaderState | PartitionDeletion:
+def _change(topic: str, row: Struct) -> LeaderState | PartitionDeletion:
     if row["leader"] == DELETED:
         return PartitionDeletion(topic, row["partition_index"], tuple(row["replicas"]))
     return LeaderState(

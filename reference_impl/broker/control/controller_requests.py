@@ -10,10 +10,11 @@ Sources: CTL-10, REPL-20; KIP-380; KafkaApis.isBrokerEpochStale and ReplicaManag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -44,7 +45,7 @@ class ControllerRequests:
         self._broker.controller_epoch = epoch
 
 
-def by_topic(body: dict[str, Any], grouped: str, flat: str) -> list[tuple[str, dict[str, Any]]]:
+def by_topic(body: Struct, grouped: str, flat: str) -> list[tuple[str, Struct]]:
     """(topic, partition row) however the version groups them; the row of a topic adds its id."""
     rows = [(row["topic_name"], row) for row in body[flat] or ()]
     for topic in body[grouped] or ():

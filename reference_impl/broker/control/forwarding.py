@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.effects import Wait
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -68,7 +69,7 @@ def wait(broker: Broker, request: Request, now: int) -> Wait:
     def attempt(now: int) -> Any:
         return None if stuck(broker, request) else broker.handler(request.header.key)(request, now)
 
-    def expire(now: int) -> dict[str, Any]:
+    def expire(now: int) -> Struct:
         fail, code = (
             getattr(registry.handler(request.header.key), "fail", None),
             ErrorCode.REQUEST_TIMED_OUT,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.topology import Cluster
@@ -30,7 +31,7 @@ class Words(NamedTuple):
 ADD, REMOVE = Words("Add", "adding"), Words("Remove", "removing")
 
 
-def refused(cluster: Cluster, body: Mapping[str, Any], words: Words) -> dict[str, Any]:
+def refused(cluster: Cluster, body: Mapping[str, Any], words: Words) -> Struct:
     code, message = _fault(cluster, body, words)
     return {"error_code": code, "error_message": message}
 

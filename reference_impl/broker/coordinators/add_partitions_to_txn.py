@@ -11,7 +11,7 @@ Sources: AddPartitionsToTxnManager and ReplicaManager.maybeStartTransactionVerif
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
@@ -20,6 +20,7 @@ from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.txn.transaction import Partitions
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -98,7 +99,7 @@ class AddPartitionsToTxn:
         _, version = self._broker.persona.listed()[ADD_PARTITIONS]
         ticket = Ticket()
 
-        def then(answer: dict[str, Any] | None, now: int) -> None:
+        def then(answer: Struct | None, now: int) -> None:
             codes: dict[tuple[str, int], int] = dict.fromkeys(partitions, E.NETWORK_EXCEPTION)
             for result in answer["results_by_transaction"] if answer else ():
                 for topic in result["topic_results"]:

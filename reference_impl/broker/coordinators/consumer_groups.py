@@ -14,7 +14,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import group_settings
@@ -37,6 +37,7 @@ from touchstone.reference_impl.group.join_messages import Join, refusal, synced
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -65,7 +66,7 @@ class ConsumerGroups:
     def heartbeat(
         self,
         beat: Beat,
-        form: Callable[[int, HeartbeatResult | str | None], dict[str, Any]],
+        form: Callable[[int, HeartbeatResult | str | None], Struct],
         now: int,
     ) -> Ticket:
         """The answer that `form` makes of (code, what is told or words), when it is kept.
@@ -120,7 +121,7 @@ class ConsumerGroups:
         self._resolve_later(group, resolve, now)
         return ticket
 
-    def sync(self, group: Group, body: dict[str, Any], now: int) -> Ticket:
+    def sync(self, group: Group, body: Struct, now: int) -> Ticket:
         """SyncGroup of a classic member of a consumer group that has members."""
         protocol = body["protocol_type"], body["protocol_name"]
         try:
@@ -144,7 +145,7 @@ class ConsumerGroups:
         }
         return Ticket(synced(ErrorCode.NONE) | told)
 
-    def classic_heartbeat(self, group: Group, body: dict[str, Any], now: int) -> int:
+    def classic_heartbeat(self, group: Group, body: Struct, now: int) -> int:
         try:
             code = classic_members.heartbeat(
                 group.consumer_group or ConsumerGroup(),

@@ -10,16 +10,16 @@ Sources: schemas of APIs 68, 69, 76 and 77; KIP-848, KIP-932.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.consumer_records import by_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def heartbeat_answer(
     member_id: str, epoch: int, interval_ms: int, places: Iterable[TopicIdPartition] | None
-) -> dict[str, Any]:
+) -> Struct:
     """A heartbeat's answer; `places` are what the member has now, None where it knows that.
 
     Who has left (a negative epoch) is told of no interval.
@@ -34,7 +34,7 @@ def heartbeat_answer(
     }
 
 
-def heartbeat_refusal(code: int, message: str | None = None) -> dict[str, Any]:
+def heartbeat_refusal(code: int, message: str | None = None) -> Struct:
     """The answer to a heartbeat that is refused."""
     return {
         "error_code": code,
@@ -46,7 +46,7 @@ def heartbeat_refusal(code: int, message: str | None = None) -> dict[str, Any]:
     }
 
 
-def described(group_id: str, code: int, message: str | None = None) -> dict[str, Any]:
+def described(group_id: str, code: int, message: str | None = None) -> Struct:
     """A group of which nothing is known, or nothing yet."""
     return {
         "error_code": code,
@@ -60,5 +60,5 @@ def described(group_id: str, code: int, message: str | None = None) -> dict[str,
     }
 
 
-def topic_rows(places: Iterable[TopicIdPartition]) -> list[dict[str, Any]]:
+def topic_rows(places: Iterable[TopicIdPartition]) -> list[Struct]:
     return [{"topic_id": topic, "partitions": rows} for topic, rows in by_topic(places)]

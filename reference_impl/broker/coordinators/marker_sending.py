@@ -11,12 +11,13 @@ Sources: TransactionMarkerChannelManager and TransactionMarkerRequestCompletionH
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -126,7 +127,7 @@ class _MarkerDelivery:
         }
         _, version = self.broker.persona.listed()[WRITE_TXN_MARKERS]
 
-        def then(answer: dict[str, Any] | None, now: int) -> None:
+        def then(answer: Struct | None, now: int) -> None:
             codes: dict[tuple[str, int], int] = dict.fromkeys(partitions, E.REQUEST_TIMED_OUT)
             for marker in answer["markers"] if answer else ():
                 for topic in marker["topics"]:

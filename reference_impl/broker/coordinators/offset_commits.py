@@ -11,11 +11,12 @@ Sources: OFFS-03, OFFS-05, OFFS-16, OFFS-23; GroupMetadataManager.validateOffset
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -73,7 +74,7 @@ class OffsetCommits:
         no_metadata = "commit-metadata-lost" in switches
         no_epoch = "commit-leader-epoch-lost" in switches
 
-        def take(row: dict[str, Any], topic: Topic, made: int) -> CommittedOffset | int:
+        def take(row: Struct, topic: Topic, made: int) -> CommittedOffset | int:
             metadata = row["committed_metadata"] or ""
             if metadata:
                 if 2 * len(metadata) > longest and chars(metadata) > longest:
@@ -98,7 +99,7 @@ class OffsetCommits:
         return self._broker.cluster.zookeeper_offsets.setdefault(group_id, {})
 
 
-Take = Callable[[dict[str, Any], "Topic", int], CommittedOffset | int]
+Take = Callable[[Struct, "Topic", int], CommittedOffset | int]
 
 
 def chars(text: str) -> int:

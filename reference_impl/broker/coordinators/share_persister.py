@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.internal_topics import SHARES
@@ -26,6 +26,7 @@ from touchstone.reference_impl.share.coordinator import (
 from touchstone.reference_impl.share.log_records import batches_of, rows_of
 from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -51,7 +52,7 @@ class Operation(NamedTuple):
 
     api: int
     version: int
-    row: dict[str, Any]  # of a request, less its partition
+    row: Struct  # of a request, less its partition
     ask: Callable[[ShareCoordinator], ShareResult]
 
 
@@ -164,7 +165,7 @@ class _PersisterRequest:
         answer = Answer(fault.code, fault.message) if fault else Answer(E.NONE, None, told.kept)
         self._settle(answer, now)
 
-    def _heard(self, body: dict[str, Any] | None, now: int) -> None:
+    def _heard(self, body: Struct | None, now: int) -> None:
         if body is None or not body["results"]:
             self._settle(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
             return
@@ -186,7 +187,7 @@ class _PersisterRequest:
         self.broker.purgatory.remind(("share persister", id(self)), now + pause, self.go)
 
 
-def _kept(row: dict[str, Any]) -> ShareState:
+def _kept(row: Struct) -> ShareState:
     """The state, or its summary, as an answer tells it."""
     return ShareState(
         0,

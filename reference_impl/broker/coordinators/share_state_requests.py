@@ -9,7 +9,7 @@ Sources: ShareCoordinatorService@4.3.1 (facts); KIP-932; observed on 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators import share_states
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
@@ -20,12 +20,13 @@ from touchstone.reference_impl.share.coordinator import (
     ShareResult,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-AskCoordinator = Callable[[ShareCoordinator, SharePartitionKey, dict[str, Any]], ShareResult]
-Show = Callable[[ShareResult], dict[str, Any]]
+AskCoordinator = Callable[[ShareCoordinator, SharePartitionKey, Struct], ShareResult]
+Show = Callable[[ShareResult], Struct]
 _STATE = "share group state"
 _WHAT = {  # what each of the five is about to do
     83: f"initialize {_STATE}",
@@ -44,14 +45,14 @@ class ShareStateRequests:
 
     def serve(
         self, request: Request, now: int, ask: AskCoordinator, show: Show = lambda told: {}
-    ) -> dict[str, Any] | Wait:
+    ) -> Struct | Wait:
         """`ask` a coordinator about one row; `show` what its answer has beside an error."""
         body = request.body
         group, topics = body["group_id"], body["topics"]
         if not group or not topics or not all(topic["partitions"] for topic in topics):
             return {"results": []}
         ticket = Ticket()
-        rows: dict[tuple[bytes, int], dict[str, Any]] = {}
+        rows: dict[tuple[bytes, int], Struct] = {}
         wanted = [
             (bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]
         ]
@@ -74,7 +75,7 @@ class ShareStateRequests:
     def _run(
         self,
         key: SharePartitionKey,
-        row: dict[str, Any],
+        row: Struct,
         ask: AskCoordinator,
         now: int,
         then: share_states.ResultListener,
@@ -84,7 +85,7 @@ class ShareStateRequests:
         )
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     message = E(code).name
     return {
         "results": [
@@ -100,7 +101,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _row(request: Request, index: int, told: ShareResult) -> dict[str, Any]:
+def _row(request: Request, index: int, told: ShareResult) -> Struct:
     code, message, early = told.fault or (E.NONE, None, False)
     if early:
         message = f"Unable to {_WHAT[request.header.key]}: {message}"
@@ -108,9 +109,9 @@ def _row(request: Request, index: int, told: ShareResult) -> dict[str, Any]:
 
 
 def _grouped(
-    places: list[tuple[bytes, int]], rows: dict[tuple[bytes, int], dict[str, Any]]
-) -> list[dict[str, Any]]:
-    topics: dict[bytes, list[dict[str, Any]]] = {}
+    places: list[tuple[bytes, int]], rows: dict[tuple[bytes, int], Struct]
+) -> list[Struct]:
+    topics: dict[bytes, list[Struct]] = {}
     for place in dict.fromkeys(places):
         topics.setdefault(place[0], []).append(rows[place])
     return [{"topic_id": each, "partitions": parts} for each, parts in topics.items()]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.features import Features
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
@@ -25,6 +25,7 @@ from touchstone.reference_impl.txn import log_records
 from touchstone.reference_impl.txn.coordinator import Coordinator, Rules
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -130,7 +131,7 @@ class Transactions:
         return coordinator
 
 
-def for_version(answer: dict[str, Any], version: int, first_fenced: int) -> dict[str, Any]:
+def for_version(answer: Struct, version: int, first_fenced: int) -> Struct:
     """The answer as a version may give it: those before KIP-588 do not know PRODUCER_FENCED."""
     if version < first_fenced and answer["error_code"] == ErrorCode.PRODUCER_FENCED:
         return {**answer, "error_code": ErrorCode.INVALID_PRODUCER_EPOCH}

@@ -24,6 +24,7 @@ from touchstone.reference_impl.broker.data.fetch_sessions import replica_of
 from touchstone.reference_impl.broker.effects import NoReply, Wait
 from touchstone.reference_impl.cluster.client_settings import Entity, entity
 from touchstone.reference_impl.wire.headers import encode_response
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -166,12 +167,12 @@ def _follows(request: Request) -> bool:
     return request.header.key == FETCH and replica_of(request) >= 0
 
 
-def _size(request: Request, answer: dict[str, Any]) -> int:
+def _size(request: Request, answer: Struct) -> int:
     header = request.header
     return len(encode_response(header.key, header.version, header.correlation_id, answer))
 
 
-def _nothing(request: Request, wait: int) -> dict[str, Any]:
+def _nothing(request: Request, wait: int) -> Struct:
     """A fetch above its quota: no error, no records, and no new session."""
     session = request.body["session_id"] if request.body["session_epoch"] > 0 else 0
     return {"throttle_time_ms": wait, "error_code": 0, "session_id": session, "responses": []}

@@ -17,12 +17,13 @@ Source: FetchManager, FetchSessionCache and the contexts in kafka.server.FetchSe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.data.session_cache import SessionCache
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.cluster.replica import LastFetch, Replica
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -109,7 +110,7 @@ class Session:
             self._wake(known)
             del self.awake[key]
 
-    def told(self, key: PartitionKey, row: dict[str, Any], *, incremental: bool) -> bool:
+    def told(self, key: PartitionKey, row: Struct, *, incremental: bool) -> bool:
         """Whether a row goes out; what it says is remembered."""
         known = self.partitions.get(key)
         if known is None:
@@ -177,8 +178,8 @@ class Context:
         return [] if self.session is None else self.session.woken()
 
     def select(
-        self, pairs: list[tuple[FetchPartition, dict[str, Any]]]
-    ) -> list[tuple[FetchPartition, dict[str, Any]]]:
+        self, pairs: list[tuple[FetchPartition, Struct]]
+    ) -> list[tuple[FetchPartition, Struct]]:
         """The rows that go out; the session remembers what they say."""
         session = self.session
         if session is None:
@@ -190,7 +191,7 @@ class Context:
         ]
 
 
-def _note(known: _SessionPartition, row: dict[str, Any]) -> bool:
+def _note(known: _SessionPartition, row: Struct) -> bool:
     """Whether a row says something new; it is remembered as said."""
     start = row.get("log_start_offset", -1)
     changed = bool(

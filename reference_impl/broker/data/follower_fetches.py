@@ -12,15 +12,16 @@ REPL-07, FETCH-22.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.data.fetch_sessions import Context, FetchPartition
 from touchstone.reference_impl.cluster.replica import FollowerState, Replica
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.replication.replicas import Replicas
 
-Rows = list[dict[str, Any]]
+Rows = list[Struct]
 
 
 def waits(replica: Replica | None, want: FetchPartition) -> bool:

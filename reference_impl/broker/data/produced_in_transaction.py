@@ -14,7 +14,7 @@ of 2024-10; KIP-890; ProducerAppendInfo.checkSequence, UnifiedLog.maybeStartTran
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.coordinators import add_partitions_to_txn
 from touchstone.reference_impl.broker.coordinators.add_partitions_to_txn import AddPartitionsToTxn
@@ -67,7 +67,7 @@ class TransactionVerification:
         return epoch < known and quirk("produce.old-epochs-are-not-verified")
 
     def verify(
-        self, request: Request, rows: Iterable[tuple[str | None, dict[str, Any]]], now: int
+        self, request: Request, rows: Iterable[tuple[str | None, Struct]], now: int
     ) -> Ticket | None:
         """A ticket for {"refusals": by partition}, or None where nothing is to be asked."""
         name = request.body["transactional_id"]

@@ -22,6 +22,7 @@ from touchstone.reference_impl.share.checks import (
 )
 from touchstone.reference_impl.share.sessions import TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -33,7 +34,7 @@ _LONGEST_ID = 36
 _WORDS: dict[int, str] = {E.UNKNOWN_TOPIC_OR_PARTITION: UNHOSTED}
 
 
-def has_ids(body: dict[str, Any]) -> bool:
+def has_ids(body: Struct) -> bool:
     member = body["member_id"]
     return body["group_id"] is not None and 0 < len(member or "") <= _LONGEST_ID
 
@@ -107,14 +108,14 @@ class Acknowledgements:
             done(now)
 
 
-def rows_of(request: Request) -> Iterable[tuple[TopicIdPartition, dict[str, Any]]]:
+def rows_of(request: Request) -> Iterable[tuple[TopicIdPartition, Struct]]:
     for topic in request.body["topics"]:
         for row in topic["partitions"]:
             yield (bytes(topic["topic_id"]), row["partition_index"]), row
 
 
 def told_leader(
-    broker: Broker, place: TopicIdPartition, code: int, endpoints: dict[int, dict[str, Any]]
+    broker: Broker, place: TopicIdPartition, code: int, endpoints: dict[int, Struct]
 ) -> dict[str, int]:
     """The present leader of the partition, if the error says that it moved."""
     topic = broker.cluster.by_id.get(place[0])
@@ -126,8 +127,8 @@ def told_leader(
     return leader
 
 
-def grouped(rows: Iterable[tuple[TopicIdPartition, dict[str, Any]]]) -> list[dict[str, Any]]:
-    topics: dict[bytes, list[dict[str, Any]]] = {}
+def grouped(rows: Iterable[tuple[TopicIdPartition, Struct]]) -> list[Struct]:
+    topics: dict[bytes, list[Struct]] = {}
     for place, row in rows:
         topics.setdefault(place[0], []).append(row)
     return [{"topic_id": each, "partitions": parts} for each, parts in topics.items()]

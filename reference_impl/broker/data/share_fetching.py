@@ -11,7 +11,7 @@ Sources: DelayedShareFetch, ShareFetchUtils, PartitionMaxBytesStrategy@4.3.1 (fa
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.data import share_partitions
 from touchstone.reference_impl.broker.data.share_partitions import HostedPartition, SharePartitions
@@ -24,6 +24,7 @@ from touchstone.reference_impl.share.acquisition import AcquisitionRequest, Read
 from touchstone.reference_impl.share.sessions import TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.records import control, convert, entries, read_header
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -42,9 +43,9 @@ class ShareRead:
     min_bytes: int
     max_bytes: int
     committed: bool
-    rows: dict[TopicIdPartition, dict[str, Any]] | None = None
+    rows: dict[TopicIdPartition, Struct] | None = None
     _begun: dict[TopicIdPartition, HostedPartition] = field(default_factory=dict)
-    _failed: dict[TopicIdPartition, dict[str, Any]] = field(default_factory=dict)
+    _failed: dict[TopicIdPartition, Struct] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[WaitKey]:
@@ -134,7 +135,7 @@ class ShareRead:
 
     def _read(
         self, place: TopicIdPartition, offset: int, max_bytes: int, left: int, now: int
-    ) -> tuple[dict[str, Any], int]:
+    ) -> tuple[Struct, int]:
         one, index = self._begun[place], place[1]
         replica, error = self.broker.replicas.locate(one.topic, index)
         if replica is None:
@@ -165,7 +166,7 @@ class ShareRead:
         return row, sum(each.size for each in taken)
 
 
-def failed(index: int, code: int) -> dict[str, Any]:
+def failed(index: int, code: int) -> Struct:
     """A row without records; NONE is no failure."""
     return {
         "partition_index": index,

@@ -13,12 +13,13 @@ AlterIsrManager@2.8.2, AlterPartitionManager@3.9.2, 4.3.1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control import alter_partition
 from touchstone.reference_impl.broker.control.alter_partition import AlterPartition
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -58,7 +59,7 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
     body = _body(broker, replica, isr, version)
     epoch = replica.leader_epoch
 
-    def answered(answer: dict[str, Any] | None, now: int) -> None:
+    def answered(answer: Struct | None, now: int) -> None:
         if replica.is_leader and replica.leader_epoch == epoch and replica.proposed == isr:
             _conclude(broker, replica, isr, answer, now)
 
@@ -70,9 +71,9 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
         broker.ask(to, ALTER_PARTITION, version, body, answered, channel="alter-isr")
 
 
-def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) -> dict[str, Any]:
+def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) -> Struct:
     nodes, own = broker.metadata.brokers, broker.cluster.brokers[broker.id]
-    partition: dict[str, Any] = {
+    partition: Struct = {
         "partition_index": replica.index,
         "leader_epoch": replica.leader_epoch,
         "partition_epoch": replica.partition_epoch,
@@ -83,7 +84,7 @@ def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) 
         ]
     else:
         partition["new_isr"] = list(isr)
-    topic: dict[str, Any] = {"partitions": [partition]}
+    topic: Struct = {"partitions": [partition]}
     if version >= alter_partition.FIRST_BY_ID:
         topic |= {"topic_id": replica.topic_id, "topic_name": replica.topic}
         partition["leader_recovery_state"] = RECOVERED
@@ -96,7 +97,7 @@ def _conclude(
     broker: Broker,
     replica: Replica,
     isr: tuple[int, ...],
-    answer: dict[str, Any] | None,
+    answer: Struct | None,
     now: int,
 ) -> None:
     row = answer["topics"][0]["partitions"][0] if answer and answer["topics"] else None

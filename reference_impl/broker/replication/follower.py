@@ -27,6 +27,7 @@ from touchstone.reference_impl.broker.replication.follower_session import (
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -190,10 +191,10 @@ class Fetcher:
         key = ("fetcher", self._broker.id, self._leader)
         self._broker.purgatory.remind(key, at, self.pump)
 
-    def _ask(self, key: int, version: int, body: dict[str, Any], then: Any) -> None:
+    def _ask(self, key: int, version: int, body: Struct, then: Any) -> None:
         self._busy = True
 
-        def answered(answer: dict[str, Any] | None, now: int) -> None:
+        def answered(answer: Struct | None, now: int) -> None:
             self._busy = False
             try:
                 then(answer, now)
@@ -251,7 +252,7 @@ class Fetcher:
         """The epoch of this broker's own registration (KIP-903)."""
         return self._broker.cluster.brokers[self._broker.id].epoch
 
-    def _fetched(self, answer: dict[str, Any] | None, now: int) -> None:
+    def _fetched(self, answer: Struct | None, now: int) -> None:
         if answer is None:
             self._session.close()
         if answer is None or not self._session.accepts(answer):
@@ -269,7 +270,7 @@ class Fetcher:
                     self._wake(following)
                     self._take(following, row, now)
 
-    def _take(self, following: FollowedPartition, row: dict[str, Any], now: int) -> None:
+    def _take(self, following: FollowedPartition, row: Struct, now: int) -> None:
         replica, code = following.replica, row["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             following.out_of_range = True
@@ -288,7 +289,7 @@ class Fetcher:
                 key = _key(following)
                 self._followed[key] = self._followed.pop(key)  # others first next time
 
-    def _kept(self, following: FollowedPartition, row: dict[str, Any], now: int) -> bool:
+    def _kept(self, following: FollowedPartition, row: Struct, now: int) -> bool:
         """Whether it could be kept; else the partition rests, or is given up as Kafka's does."""
         replica = following.replica
         try:
@@ -305,7 +306,7 @@ class Fetcher:
         self.drop(replica.topic, replica.index)
         return False
 
-    def _keep(self, replica: Replica, row: dict[str, Any], now: int) -> None:
+    def _keep(self, replica: Replica, row: Struct, now: int) -> None:
         """Records, high watermark, log start, in this order (REPL-05)."""
         log = replica.log
         before = log.marks()
@@ -333,7 +334,7 @@ class Fetcher:
         return True
 
     def _ask_epochs(self, unsure: list[FollowedPartition]) -> None:
-        topics: dict[str, list[dict[str, Any]]] = {}
+        topics: dict[str, list[Struct]] = {}
         asked = {}
         for each in unsure:
             replica = each.replica
@@ -357,7 +358,7 @@ class Fetcher:
     def _told_epochs(
         self,
         asked: dict[tuple[str, int], FollowedPartition],
-        answer: dict[str, Any] | None,
+        answer: Struct | None,
         now: int,
     ) -> None:
         if answer is None:
@@ -412,7 +413,7 @@ class Fetcher:
         )
 
     def _told_offset(
-        self, following: FollowedPartition, which: int, answer: dict[str, Any] | None, now: int
+        self, following: FollowedPartition, which: int, answer: Struct | None, now: int
     ) -> None:
         if not self._current(following):
             return

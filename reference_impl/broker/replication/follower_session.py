@@ -11,9 +11,9 @@ Source: FetchSessionHandler at 2.2.1, 2.8.2, 3.9.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_WITH_SESSIONS, FIRST_BY_ID = 7, 13
 NO_SESSION = INITIAL_EPOCH = 0
@@ -52,7 +52,7 @@ class FollowerSession:
 
     def request(
         self, rows: dict[SessionPlace, FetchPosition], gone: Iterable[SessionPlace], max_bytes: int
-    ) -> dict[str, Any]:
+    ) -> Struct:
         """The fields of a Fetch that say what is wanted, in as few words as can.
 
         `rows` are wanted, `gone` are not; of others the last word stands while the session goes on.
@@ -60,7 +60,7 @@ class FollowerSession:
         known = self._known
         changed = {key: row for key, row in rows.items() if known.get(key) != row}
         gone = [key for key in gone if key in known]
-        topics: dict[Topic, list[dict[str, Any]]] = {}
+        topics: dict[Topic, list[Struct]] = {}
         for (topic, index), (offset, start, epoch, last_epoch) in changed.items():
             topics.setdefault(topic, []).append(
                 {
@@ -90,7 +90,7 @@ class FollowerSession:
             ],
         }
 
-    def accepts(self, answer: dict[str, Any]) -> bool:
+    def accepts(self, answer: Struct) -> bool:
         """Whether an answer may be used; else the next fetch names everything."""
         code = answer.get("error_code", ErrorCode.NONE)
         self.failed = code not in REFUSED and code != ErrorCode.NONE

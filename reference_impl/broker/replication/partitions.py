@@ -6,7 +6,7 @@ replica, or the error code that the release gives.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
@@ -31,7 +31,7 @@ def log_key(topic: str, index: int) -> tuple[str, str, int]:
     return ("partition", topic, index)
 
 
-def name_of(metadata: MetadataView, row: dict[str, Any], *, by_id: bool) -> str | None:
+def name_of(metadata: MetadataView, row: Struct, *, by_id: bool) -> str | None:
     """The topic's name, or None when its id is not known (KIP-516)."""
     if not by_id:
         return row["name"]
