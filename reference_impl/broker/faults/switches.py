@@ -193,7 +193,7 @@ _ALL = (
     Switch(
         "torn-transaction",
         "Of a transaction's partitions only the first gets its marker.",
-        "transactions.all-partitions-become-visible-together",
+        "transactions.every-partition-gets-a-marker",
     ),
     Switch(
         "transaction-timeout-not-validated",
