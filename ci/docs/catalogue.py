@@ -22,6 +22,7 @@ from pygments.lexers import PythonLexer
 
 from ci.docs.markdown import code, page, plain, table
 from ci.docs.words import SUITES
+from touchstone.harness.cli import coverage
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.model import advertised, ledger
 from touchstone.harness.model.claim import Claim
@@ -66,12 +67,16 @@ def index_page(suites: Mapping[str, list[Claim]]) -> str:
         (f"[{name}]({name}.md)", str(len(mine)), SUITES.get(name, ""))
         for name, mine in sorted(suites.items())
     ]
+    every, newest = coverage.cases(claims()), coverage.cases(claims(), newest=True)
     areas = ", ".join(f"[{area}](clauses-{area.lower()}.md)" for area in sorted(clauses_by_area()))
     return page(
         "# Claims",
         f"{len(claims()):,} claims in {len(suites)} suites. A claim is one sentence about Kafka, "
         "with its evidence, and real Kafka confirmed it. Each has a page; the search field finds "
         "them by id and by sentence.",
+        f"They have {sum(every.values()):,} cases: {coverage.CASE}. A run judges those of one "
+        f"release ({coverage.by_release(every)}), with `--newest` one a claim "
+        f"({coverage.by_release(newest)}).",
         table(("suite", "claims", "what it is about"), listed),
         "## Evidence",
         "A claim cites what it rests on: clauses of the catalogue of behaviours, by area "
@@ -85,7 +90,8 @@ def suite_page(name: str, mine: list[Claim]) -> str:
     return page(
         f"# Suite {name}",
         SUITES.get(name, ""),
-        f"{len(mine)} claims. `pytest --pyargs touchstone.suites.{name} --target HOST:PORT` judges "
+        f"{len(mine)} claims, {sum(coverage.cases(mine).values()):,} cases over five releases. "
+        f"`pytest --pyargs touchstone.suites.{name} --target HOST:PORT` judges "
         "them all.",
         table(("claim", "sentence"), listed),
     )

@@ -14,6 +14,7 @@ from ci.docs import catalogue, console, links, markdown, reference, words
 from ci.docs.__main__ import main
 from touchstone import plugin
 from touchstone.harness.__main__ import COMMANDS
+from touchstone.harness.cli import coverage
 from touchstone.harness.model import profiles
 from touchstone.harness.results import rows
 from touchstone.harness.targets import target_file
@@ -140,10 +141,20 @@ def test_a_claims_page_has_all_its_parts():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))], ids=lambda path: path.stem
+)
 def test_pages_count_what_there_is(path):
-    found = re.findall(r"\b(\d,\d{3}) (?:claims|sentences)", path.read_text("utf-8"))
-    assert set(found) <= {f"{len(catalogue.claims()):,}"}
+    text = path.read_text("utf-8")
+    every = coverage.cases(catalogue.claims())
+    counted = {*every.values(), *coverage.cases(catalogue.claims(), newest=True).values()}
+    true = {
+        r"\b(\d,\d{3}) (?:claims|sentences)": {len(catalogue.claims())},
+        r"\b(\d\d,\d{3}) cases": {sum(every.values())},
+        r"\b(\d,\d{3}) on \d\.\d\b": counted,
+    }
+    for pattern, numbers in true.items():
+        assert set(re.findall(pattern, text)) <= {f"{number:,}" for number in numbers}
 
 
 def test_the_checker_of_links_sees_what_is_wrong(tmp_path):

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import click
 
@@ -21,6 +21,7 @@ from touchstone.harness.model.claim import Claim, claim_of, module_of
 from touchstone.harness.model.ledger import Standing
 from touchstone.harness.run import stale, state_coverage
 
+CASE = "a case is a claim for one version of its API and one set of parameters, on one release"
 COUNTED = ("covered", "implicit", "planned", None)
 WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprecated", None)
 
@@ -103,6 +104,10 @@ def report(
 ) -> Iterator[str]:
     suites = Counter(claim.suite for claim in claims)
     yield f"{len(claims)} claims: {', '.join(f'{n} {s}' for s, n in sorted(suites.items()))}"
+    every = cases(claims)
+    newest = cases(claims, newest=True)
+    yield f"{sum(every.values()):,} cases: {by_release(every)} ({CASE})"
+    yield f"{sum(newest.values()):,} with --newest, one a claim: {by_release(newest)}"
     yield ""
     yield from _table("clauses", clauses)
     yield ""
@@ -112,6 +117,20 @@ def report(
         for one in (*clauses, *cells):
             if one.status != ledger.COVERED:
                 yield f"{one.id:<32} {one.status or 'UNCLASSIFIED':<14} {one.reason}"
+
+
+def cases(claims: Iterable[Claim], *, newest: bool = False) -> dict[str, int]:
+    """Release -> how many cases these claims have there; `newest`: one of each that has any."""
+    found = dict.fromkeys(advertised.tables(), 0)
+    for claim in claims:
+        for release, table in advertised.tables().items():
+            number = len(claim.cases(release, table))
+            found[release] += min(number, 1) if newest else number
+    return found
+
+
+def by_release(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} on {release}" for release, number in counts.items())
 
 
 def _table(title: str, standing: list[Standing]) -> Iterator[str]:
@@ -147,4 +166,10 @@ def as_data(
             for s in standing
         ]
 
-    return {"claims": len(claims), "clauses": rows(clauses), "cells": rows(cells)}
+    return {
+        "claims": len(claims),
+        "cases": cases(claims),
+        "newest": cases(claims, newest=True),
+        "clauses": rows(clauses),
+        "cells": rows(cells),
+    }

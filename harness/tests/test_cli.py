@@ -366,6 +366,8 @@ def test_coverage_counts_every_cell():
     assert "clauses" in done.output and "Produce" in done.output
     data = json.loads(run("coverage", "--json").stdout)
     assert len(data["clauses"]) == 421 and len(data["cells"]) == 361
+    assert sum(data["cases"].values()) > sum(data["newest"].values()) > data["claims"]
+    assert f"{sum(data['cases'].values()):,} cases" in done.output and "(a case is a" in done.output
 
 
 @pytest.mark.parametrize("target", ["reference", "recorded@4.3"])
