@@ -93,7 +93,7 @@ class Broker:
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to
         self.controller_epoch = 0  # the newest that a ZooKeeper controller's request told it
         self._led_anew: dict[str, None] = {}  # internal topics: their coordinators are to be told
-        self._heard: list[Change] = []  # of the cluster, not yet acted on
+        self._changes: list[Change] = []  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
         self._when_closed: dict[Connection, Callable[[int], None]] = {}
         self._handlers: dict[int, Handle] = {}
@@ -119,10 +119,10 @@ class Broker:
         self._act = (
             partial(metadata_publisher.publish, self)
             if persona.kraft
-            else ControllerChannelManager(self, self._serve_itself).hear
+            else ControllerChannelManager(self, self._serve_itself).publish
         )
-        self.hear = self._heard.append  # what changed in the cluster, acted on at the next entry
-        cluster.subscribe(node_id, self.hear)
+        self.cluster_changed = self._changes.append  # acted on at the next entry
+        cluster.subscribe(node_id, self.cluster_changed)
 
     def room(self, kind: type[T]) -> T:
         """This broker's one `kind`, made of the broker when it is first asked for.
@@ -181,7 +181,13 @@ class Broker:
 
     def deadline(self) -> int | None:
         """When `tick` has something to do: an instant, 0 for at once, None for never."""
-        if self._heard or self._soon or self._led_anew or self._outbox or self.cluster.unpublished:
+        if (
+            self._changes
+            or self._soon
+            or self._led_anew
+            or self._outbox
+            or self.cluster.unpublished
+        ):
             return 0
         return self.purgatory.deadline()
 
@@ -247,13 +253,13 @@ class Broker:
         self._instant = now
         if self.cluster.unpublished:
             self.cluster.publish()
-        if self._heard:
-            heard, self._heard[:] = list(self._heard), []
+        if self._changes:
+            changes, self._changes[:] = list(self._changes), []
             self.since = self.since or now
             try:
-                self._act(heard, now)
+                self._act(changes, now)
             except Exception:
-                LOG.exception("cannot act on %s", heard)
+                LOG.exception("cannot act on %s", changes)
         if self._led_anew:
             self._tell_coordinators(now)
 
@@ -367,7 +373,7 @@ class Broker:
         """The effects of what became possible, and requests to peers; nothing is left to do."""
         effects: list[Effect] = []
         while True:
-            if self.cluster.unpublished or self._heard:
+            if self.cluster.unpublished or self._changes:
                 self._begin(now)
             if self._led_anew:
                 self._tell_coordinators(now)

@@ -86,8 +86,8 @@ class Controller(ABC):
     def announced(self) -> None:  # noqa: B027 - nobody leaves a quorum anything
         """Brokers left something to be read (CTL-19, CTL-20)."""
 
-    def hears(self, *, again: bool) -> None:  # noqa: B027 - nobody can silence a quorum apart
-        """Where a broker is controller: nothing is done while it is silent."""
+    def set_reachable(self, reachable: bool) -> None:  # noqa: B027 - a quorum always is
+        """Where a broker is controller: nothing is done while it is frozen or dead."""
 
     # --- partitions -------------------------------------------------------------------------
 

@@ -76,14 +76,14 @@ class Membership:
         if self.controller.alive(broker):
             self.sessions.silent(broker, now)
             if broker == self.controller.cluster.controller_id:
-                self.controller.hears(again=False)
+                self.controller.set_reachable(False)
 
     def resumed(self, broker: int) -> None:
         """The broker speaks again; if it was given up meanwhile, it registers anew (BRK-31)."""
         if self.sessions.lasts(broker):
             self.sessions.spoke(broker)
             if broker == self.controller.cluster.controller_id:
-                self.controller.hears(again=True)
+                self.controller.set_reachable(True)
         elif not self.controller.alive(broker):
             self.join(broker, clean=True)
 

@@ -393,7 +393,7 @@ class Cluster:
 
     def directory_failed(self, broker: int, places: Iterable[tuple[str, int]]) -> None:
         """These replicas of a broker that is otherwise well cannot be used any more (KIP-112); its
-        controller is still to hear of it, and brokers from that.
+        controller is still to learn of it, and brokers from that.
         """
         self.without_directory.setdefault(broker, set()).update(places)
         self.generation += 1

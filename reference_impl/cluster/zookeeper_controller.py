@@ -79,10 +79,10 @@ class ZooKeeperController(Controller):
             self._elect_offline()
             self._out_of_isrs(broker)
 
-    def hears(self, *, again: bool) -> None:
+    def set_reachable(self, reachable: bool) -> None:
         """The broker that is controller froze or died; or it thawed and catches up."""
-        self.silent = not again
-        if again:
+        self.silent = not reachable
+        if reachable:
             dead = [b for b in sorted(self.cluster.brokers) if not self.alive(b)]
             self._elect_offline()
             for broker in dead:

@@ -149,10 +149,10 @@ class Lifecycle:
         self._membership.killed(number, now)
 
     def _mend(self, number: int) -> None:
-        """Let the broker hear the present state, whatever happened meanwhile."""
+        """Hand the broker the present state, whatever happened meanwhile."""
         self._severed.discard(number)
         self._membership.resumed(number)
-        self._cluster.subscribe(number, self._running[number].hear)
+        self._cluster.subscribe(number, self._running[number].cluster_changed)
 
     def _ask_to_stop(self, number: int, now: int, answered: Answered) -> None:
         self._running[number].room(ClusterController).ask_to_stop(now, answered)

@@ -67,7 +67,7 @@ class ZooKeeper:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._written: Tree = {}  # the thread's: what stands there, of what is ours
-        self._heard: set[str] = set()  # likewise: announcements that need no look
+        self._seen_changes: set[str] = set()  # likewise: announcements that need no look
         self._drawn: Tree = {}  # the loop's, from here on
         self._state: object = None
         self._registered: dict[int, tuple[int, int]] = {}  # broker -> its epoch, since when
@@ -129,7 +129,7 @@ class ZooKeeper:
                     state = tree.get(f"{path}/partitions/{each.index}/state", Znode())
                     znodes.goes_on(each, state.text)
                 cluster.adopt(topic)
-        self._heard = set(self._children(CHANGES))
+        self._seen_changes = set(self._children(CHANGES))
         self._written = {path: node for path, node in tree.items() if _ours(path)}
         self._drawn = dict(self._written)
 
@@ -221,7 +221,7 @@ class ZooKeeper:
         data = None if step.znode.text is None else step.znode.text.encode()
         if step.verb == "notify":
             made = client.retry(client.create, path, data, sequence=True)
-            self._heard.add(made.rpartition("/")[2])
+            self._seen_changes.add(made.rpartition("/")[2])
             self._purge()
         elif step.verb == "delete":
             try:
@@ -265,8 +265,8 @@ class ZooKeeper:
             if path not in self._written:
                 self._written[path] = Znode()
                 self._in_loop(partial(self._deleted, name))
-        for name in sorted(set(self._children(CHANGES, watched=True)) - self._heard):
-            self._heard.add(name)
+        for name in sorted(set(self._children(CHANGES, watched=True)) - self._seen_changes):
+            self._seen_changes.add(name)
             if text := self._text(f"{CHANGES}/{name}"):
                 entity = znodes.read_change(text)
                 changed = znodes.read_config(self._text(f"/config/{entity}"))

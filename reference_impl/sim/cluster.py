@@ -5,8 +5,8 @@
     simulation.advance(60_000)
 
 The cores are the ones that serve sockets. The controller with its registry is a host of its own
-("ctl") that cannot die: brokers hear its decisions over wires that can be cut, and it gives up on a
-broker whose heartbeats stop for a session. A killed broker keeps its logs, but comes back with the
+("ctl") that cannot die: its decisions reach brokers over wires that can be cut, and it gives up on
+a broker whose heartbeats stop for a session. A killed broker keeps its logs, but comes back with the
 high watermarks of its last checkpoint, as a process on a disk would.
 """
 
@@ -97,7 +97,7 @@ class Simulation:
         self.clients: list[SimClient] = []
         self._logs = {number: self._parts.memory(self.cluster, number) for number in self.hosts}
         self._checkpoints: dict[int, dict[tuple[str, int], int]] = {n: {} for n in self.hosts}
-        self._heard_of: dict[int, int] = dict.fromkeys(self.hosts, self.world.now)
+        self._last_beats: dict[int, int] = dict.fromkeys(self.hosts, self.world.now)
         self._incarnation = dict.fromkeys(self.hosts, 0)
         for number, host in self.hosts.items():
             host.hosts = self.hosts
@@ -206,7 +206,7 @@ class Simulation:
         if not host.paused:
             self._checkpoint(host)
             self.network.send(
-                host.name, CONTROLLER, partial(self._heard, broker, incarnation, register)
+                host.name, CONTROLLER, partial(self._beat_arrived, broker, incarnation, register)
             )
             register = False
         self.world.after(
@@ -214,10 +214,10 @@ class Simulation:
             lambda: self._beat(broker, incarnation, register=register),
         )
 
-    def _heard(self, broker: int, incarnation: int, register: bool) -> None:
+    def _beat_arrived(self, broker: int, incarnation: int, register: bool) -> None:
         if self._incarnation[broker] != incarnation:
             return
-        self._heard_of[broker] = self.world.now
+        self._last_beats[broker] = self.world.now
         controller, node = self._controller, self.cluster.brokers[broker]
         if register and node.alive:  # it was faster than its session: the old life is over first
             self.world.tell(CONTROLLER, f"b{broker} is back before its session ended")
@@ -229,7 +229,7 @@ class Simulation:
             self.cluster.publish()
 
     def _watch_sessions(self) -> None:
-        for broker, last in self._heard_of.items():
+        for broker, last in self._last_beats.items():
             node = self.cluster.brokers[broker]
             if node.alive and self.world.now - last > self._session_ms:
                 self.world.tell(CONTROLLER, f"session of b{broker} ended")

@@ -73,7 +73,7 @@ class ControllerChannelManager:
         self._controls = False
         self._epoch = 0  # of this broker as controller: what it says later is not the next one's
 
-    def hear(self, changes: Iterable[Change], now: int) -> None:
+    def publish(self, changes: Iterable[Change], now: int) -> None:
         """Make one batch of these changes of the registry."""
         batch: list[Change] = []
         for change in changes:

@@ -89,12 +89,12 @@ class _MarkerDelivery:
 
     def _written(self, partition: tuple[str, int]) -> Callable[[int, int], None]:
         def then(code: int, now: int) -> None:
-            self._heard({partition: code})
+            self._marked({partition: code})
             self._settle(now)
 
         return then
 
-    def _heard(self, codes: dict[tuple[str, int], int]) -> None:
+    def _marked(self, codes: dict[tuple[str, int], int]) -> None:
         for partition, code in codes.items():
             self.away.discard(partition)
             if code in _NOT_WANTED:
@@ -133,7 +133,7 @@ class _MarkerDelivery:
                 for topic in marker["topics"]:
                     for row in topic["partitions"]:
                         codes[topic["name"], row["partition_index"]] = row["error_code"]
-            self._heard(codes)
+            self._marked(codes)
             self._settle(now)
 
         self.broker.ask(

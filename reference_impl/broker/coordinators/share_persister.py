@@ -158,14 +158,14 @@ class _PersisterRequest:
         row = {"partition": index} | self.operation.row
         body = {"group_id": group, "topics": [{"topic_id": topic_id, "partitions": [row]}]}
         api, version = self.operation.api, self.operation.version
-        self.broker.ask(leader, api, version, body, self._heard, channel=_CHANNEL)
+        self.broker.ask(leader, api, version, body, self._answered, channel=_CHANNEL)
 
     def _told(self, told: ShareResult, now: int) -> None:
         fault = told.fault
         answer = Answer(fault.code, fault.message) if fault else Answer(E.NONE, None, told.kept)
         self._settle(answer, now)
 
-    def _heard(self, body: Struct | None, now: int) -> None:
+    def _answered(self, body: Struct | None, now: int) -> None:
         if body is None or not body["results"]:
             self._settle(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
             return

@@ -102,7 +102,7 @@ class Fetcher:
         self._on_fetch = quirk("replicas.truncate-on-fetch")
         self._followed: dict[WaitKey, FollowedPartition] = {}
         self._awake: dict[WaitKey, None] = {}  # all of them, but those that sleep
-        self._heard = 0  # how far it has read what was touched
+        self._touches_read = 0  # how far it has read what was touched
         self._asked: dict[SessionPlace, FollowedPartition] = {}  # what the session is about
         self._gone: list[SessionPlace] = []  # what is to be no more
         self._session = FollowerSession(self._version)
@@ -149,7 +149,7 @@ class Fetcher:
         """Send the next request, if none is in flight and there is one to send."""
         if self._busy:
             return
-        self._hear()
+        self._wake_touched()
         awake = [self._followed[key] for key in self._awake]
         ready = [each for each in awake if each.not_before <= now]
         ready = [each for each in ready if not self._held_back(each, now)]
@@ -166,10 +166,10 @@ class Fetcher:
         else:
             self._rest()
 
-    def _hear(self) -> None:
+    def _wake_touched(self) -> None:
         """Wake what was touched; all of it where there is no session that goes on."""
         purgatory = self._broker.purgatory
-        touched, self._heard = purgatory.since(self._heard), purgatory.touches
+        touched, self._touches_read = purgatory.since(self._touches_read), purgatory.touches
         if touched is None or not self._session.goes_on:
             self._awake = dict.fromkeys(self._followed)
             return

@@ -199,7 +199,7 @@ def test_who_does_not_know_that_it_was_replaced_speaks_under_its_own_epoch(relea
     wires.topic()
     before = len(wires.frames)
     wires.cluster.controller_id, wires.cluster.controller_epoch = 1, 2  # and 0 has not heard of it
-    wires.brokers[0].hear(Node(2, "127.0.0.1", 9999, epoch=5))
+    wires.brokers[0].cluster_changed(Node(2, "127.0.0.1", 9999, epoch=5))
     wires.run()
     said = [decode_request(frame).body for by, _, frame in wires.frames[before:]
             if by == 0 and frame[1] in (LEADERS, METADATA)]  # fmt: skip

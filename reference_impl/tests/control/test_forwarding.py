@@ -46,7 +46,7 @@ def test_it_is_served_when_the_broker_is_back(release):
     peer = Peer(broker)
     broker.receive(peer.connection, FRAME, NOW)
     broker.cluster.reachable = lambda number: True
-    broker.cluster.subscribe(broker.id, broker.hear)
+    broker.cluster.subscribe(broker.id, broker.cluster_changed)
     effects = [*broker.tick(NOW + 10), *broker.tick(NOW + 10)]
     assert (code(effects), "t" in broker.cluster.topics) == (ErrorCode.NONE, True)
 
@@ -69,7 +69,7 @@ def test_a_broker_that_is_back_answers_what_waited_for_zookeeper(release):
     broker.tick(NOW)
     assert not [e for e in broker.receive(Peer(broker).connection, frame, NOW) if type(e) is Reply]
     cluster.reachable = lambda number: True
-    cluster.subscribe(broker.id, broker.hear)
+    cluster.subscribe(broker.id, broker.cluster_changed)
     assert [e for e in broker.tick(NOW + 10) if type(e) is Reply]
 
 

@@ -78,7 +78,7 @@ def test_a_leader_that_tells_at_once_is_noticed(release):
 def test_what_nobody_reads_stays_and_the_next_controller_may_drop_it(release):
     wires = shrunk(release)
     controller = wires.brokers[0].room(ClusterController).active
-    controller.hears(again=False)
+    controller.set_reachable(False)
     wires.run(10 * SECOND)
     assert standing(wires) == [f"{ISR_CHANGES}/isr_change_0000000000"]
     assert seen(wires, 1, "t") == ALL
@@ -91,9 +91,9 @@ def test_what_nobody_reads_stays_and_the_next_controller_may_drop_it(release):
 @WRITERS
 def test_a_controller_that_wakes_reads_what_was_left(release):
     wires = shrunk(release)
-    wires.brokers[0].room(ClusterController).active.hears(again=False)
+    wires.brokers[0].room(ClusterController).active.set_reachable(False)
     wires.run(10 * SECOND)
-    wires.brokers[0].room(ClusterController).active.hears(again=True)
+    wires.brokers[0].room(ClusterController).active.set_reachable(True)
     wires.run()
     assert (seen(wires, 1, "t"), standing(wires)) == (TWO, [])
 
@@ -111,13 +111,13 @@ def test_a_broker_that_dies_makes_its_partitions_be_read_anew(release):
 def test_a_directory_that_failed_is_announced_by_its_broker(release):
     wires = Wires(release)
     wires.topic("t", (1, 2, 0))
-    wires.brokers[0].room(ClusterController).active.hears(again=False)
+    wires.brokers[0].room(ClusterController).active.set_reachable(False)
     wires.brokers[1].replicas.directory_failed([("t", 0)])
     wires.run()
     ((path, text),) = wires.cluster.announcements.standing.items()
     assert path == f"{LOG_DIR_EVENTS}/log_dir_event_0000000000"
     assert text == '{"version":1,"broker":1,"event":1}'
     assert seen(wires, 0, "t")[1] == 1
-    wires.brokers[0].room(ClusterController).active.hears(again=True)
+    wires.brokers[0].room(ClusterController).active.set_reachable(True)
     wires.run()
     assert (standing(wires), seen(wires, 0, "t")) == ([], (0, 2, [2, 0]))

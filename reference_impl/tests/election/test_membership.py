@@ -113,7 +113,7 @@ def test_nothing_is_elected_while_the_controller_itself_is_silent():
     members.sessions.spoke(0)
     members.tick(9_000)
     assert leader(cluster) == 1
-    members.controller.hears(again=True)
+    members.controller.set_reachable(True)
     assert leader(cluster) == 2
 
 

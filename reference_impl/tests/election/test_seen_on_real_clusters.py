@@ -146,7 +146,7 @@ class World:
     def relay(self, dead: str, back: str) -> None:
         """The last broker dies while another, which had shut down cleanly, is on its way back."""
         if int(dead) == self.cluster.controller_id:
-            self.controller.hears(again=False)
+            self.controller.set_reachable(False)
         self.controller.register(int(back))
         self.controller.joined(int(back), clean=True)
         self.controller.left(int(dead))
