@@ -7,6 +7,7 @@ not installed ends with one line that names it.
 from __future__ import annotations
 
 import importlib.util
+import re
 
 EXTRAS = {
     "allure": "allure",
@@ -26,6 +27,14 @@ UNIX = {"fcntl", "grp", "pwd", "resource"}  # modules that Python on Windows doe
 def told(package: str) -> str:
     """How to get a package, as one line of a command."""
     return f"needs {package}: pip install 'kafka-touchstone[{EXTRAS[package]}]'"
+
+
+def remedy(reason: str) -> str | None:
+    """What helps where a target says why it is not available; None where nothing is known."""
+    if re.match("no Java( |$)", reason):
+        return "set JAVA_HOME, or pip install 'kafka-touchstone[java]'"
+    named = re.match(r"no Python package '([^'.]+)", reason)
+    return told(named[1]) if named and named[1] in EXTRAS else None
 
 
 def lacking(missing: ModuleNotFoundError) -> str | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import click
 
 from touchstone.harness import checkers, driver
+from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
 from touchstone.harness.model import advertised
 from touchstone.harness.model.scenario import Ask, Raw, Scenario
@@ -60,7 +61,10 @@ def command(word: str) -> None:
 def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
     reason = target.available()
     if reason:
-        say(f"not reachable  {target.name}: {reason.removeprefix(f'{target.name}: ')}")
+        reason = reason.removeprefix(f"{target.name}: ")
+        say(f"not reachable  {target.name}: {reason}")
+        if helps := remedy(reason):
+            say(helps)
         return UNREACHABLE
     try:
         if target.kind == "recorded":

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from touchstone.harness.cli import smoke
+from touchstone.harness.extras import remedy
 from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import java, maven, parse
 
@@ -43,6 +45,25 @@ def test_no_java(bare, spec):
     assert target.available() == "no Java"
     with pytest.raises(Unavailable, match=r"^no Java$"):
         target.start(Shape())
+
+
+def test_smoke_says_how_to_get_a_java(bare):
+    said = []
+    assert smoke.main(parse("kafka@4.3"), said.append) == 3
+    assert said[-1] == "set JAVA_HOME, or pip install 'kafka-touchstone[java]'"
+
+
+@pytest.mark.parametrize(
+    ("reason", "helps"),
+    [
+        ("no Java 17 or later (/x/java is 8)", "set JAVA_HOME, or "),
+        ("no Python package 'docker'", "needs docker: pip install 'kafka-touchstone[docker]'"),
+        ("no Python package 'numpy'", ""),
+        ("no Docker engine", ""),
+    ],
+)
+def test_what_helps_is_told_where_it_is_known(reason, helps):
+    assert (remedy(reason) or "").startswith(helps) and bool(remedy(reason)) == bool(helps)
 
 
 def test_a_java_that_is_too_old_is_named(bare):
