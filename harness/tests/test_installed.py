@@ -179,6 +179,13 @@ def test_what_lacks_an_extra_says_which(run):
     assert code == 2 and "only a checkout has" in said
 
 
+def test_the_fixtures_in_an_example(run, installed, wheel, project):
+    pip(installed / "python", "install", f"{wheel}[suites]", "kafka-python>=2.0,<4")
+    shutil.copy(Path(ROOT, "examples", "kafka-python", "test_orders.py"), project)
+    code, said = run("python", "-m", "pytest", "-q", "test_orders.py")
+    assert code == 0 and "2 passed" in said, said
+
+
 def test_suites_beside_a_project_that_has_the_same_options(run, installed, wheel, tmp_path):
     pip(installed / "python", "install", f"{wheel}[suites]")
     code, said = run("python", "-m", "pytest", "-q", "--target", "x")
