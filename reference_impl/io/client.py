@@ -11,9 +11,9 @@ import random
 import selectors
 import socket
 import time
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 from touchstone.reference_impl.client.admin import Admin
 from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
@@ -32,12 +32,20 @@ from touchstone.reference_impl.client.flow import (
     Flow,
     Outcome,
     Pause,
+    Place,
 )
-from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
+from touchstone.reference_impl.io.blocking import (
+    BlockingAdmin,
+    BlockingConsumer,
+    BlockingGroupConsumer,
+    BlockingKip848Consumer,
+    BlockingProducer,
+    BlockingTransactionalProducer,
+)
 from touchstone.reference_impl.wire.schema import Struct
 
 T = TypeVar("T")
@@ -121,31 +129,61 @@ class Client:
             self._drop(self._links[node])
 
     @property
-    def admin(self) -> BlockingCore:
-        return BlockingCore(self, Admin(self.view))
+    def admin(self) -> BlockingAdmin:
+        return BlockingAdmin(self, Admin(self.view))
 
-    def producer(self, **options: Any) -> BlockingCore:
+    def producer(self, **options: Any) -> BlockingProducer:
         self.view.now = self.now()
-        return BlockingCore(self, Producer(self.view, randrange=self.random.randrange, **options))
+        producer = Producer(self.view, randrange=self.random.randrange, **options)
+        return BlockingProducer(self, producer)
 
-    def transactional_producer(self, transactional_id: str, **options: Any) -> BlockingCore:
+    def transactional_producer(
+        self, transactional_id: str, **options: Any
+    ) -> BlockingTransactionalProducer:
         """A producer that has taken its id: `begin` comes next."""
         self.view.now = self.now()
         producer = TransactionalProducer(
             self.view, transactional_id, randrange=self.random.randrange, **options
         )
         self.run(producer.init())
-        return BlockingCore(self, producer)
+        return BlockingTransactionalProducer(self, producer)
+
+    @overload
+    def consumer(
+        self, places: Iterable[Place] = (), *, group: None = None, **options: Any
+    ) -> BlockingConsumer: ...
+
+    @overload
+    def consumer(
+        self,
+        places: Iterable[Place] = (),
+        *,
+        group: str,
+        topics: Iterable[str] = (),
+        protocol: Literal["classic"] = "classic",
+        **options: Any,
+    ) -> BlockingGroupConsumer: ...
+
+    @overload
+    def consumer(
+        self,
+        places: Iterable[Place] = (),
+        *,
+        group: str,
+        topics: Iterable[str] = (),
+        protocol: Literal["consumer"],
+        **options: Any,
+    ) -> BlockingKip848Consumer: ...
 
     def consumer(
         self,
-        places: Iterable[tuple[str, int]] = (),
+        places: Iterable[Place] = (),
         *,
         group: str | None = None,
         topics: Iterable[str] = (),
         protocol: str = "classic",
         **options: Any,
-    ) -> BlockingCore:
+    ) -> BlockingConsumer:
         """A consumer of these partitions, or of its share of `topics` as a member of `group`.
 
         `protocol` is how it is a member: "classic", or "consumer" (KIP-848, brokers from 4.0 on).
@@ -156,20 +194,21 @@ class Client:
                 raise ValueError("topics are shared out in a group: name one, or give partitions")
             alone = Consumer(self.view, **options)
             alone.assign(places)
-            return BlockingCore(self, alone)
-        member: GroupConsumer
+            return BlockingConsumer(self, alone)
+        member: BlockingGroupConsumer
         if protocol == "consumer":
             own = base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
-            member = Kip848Consumer(self.view, group, member_id=own, **options)
+            core = Kip848Consumer(self.view, group, member_id=own, **options)
+            member = BlockingKip848Consumer(self, core)
         elif protocol == "classic":
-            member = ClassicConsumer(self.view, group, **options)
+            member = BlockingGroupConsumer(self, ClassicConsumer(self.view, group, **options))
         else:
             raise ValueError(f"group protocol {protocol!r}: there are 'classic' and 'consumer'")
         if topics:
             member.subscribe(topics)
         else:
             member.assign(places)
-        return BlockingCore(self, member)
+        return member
 
     def ask(self, api: str, body: Struct, node: int | str = "any", **options: Any) -> Struct:
         """Send one request and return its decoded answer."""
@@ -307,23 +346,3 @@ class Client:
                 self._start(ticket, ask, round)
             else:
                 round.outcomes[place] = Failed(ask, kind, why)
-
-
-class BlockingCore:
-    """A core whose flows run when called: `client.admin.create_topic("t")` just does it."""
-
-    def __init__(self, client: Client, core: Any):
-        self._client = client
-        self.core = core
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self.core, name)
-        if not callable(found):
-            return found
-
-        def call(*arguments: Any, **options: Any) -> Any:
-            self._client.view.now = self._client.now()
-            result = found(*arguments, **options)
-            return self._client.run(result) if isinstance(result, Generator) else result
-
-        return call

@@ -28,7 +28,8 @@ from touchstone.reference_impl.client.flow import (
 )
 from touchstone.reference_impl.client.metadata import View, refresh
 from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, READ_COMMITTED, offsets_for
-from touchstone.reference_impl.io.client import BlockingCore, Client
+from touchstone.reference_impl.io.blocking import BlockingConsumer
+from touchstone.reference_impl.io.client import Client
 
 if TYPE_CHECKING:
     from touchstone.harness.driver.workload.workload import Plan
@@ -99,7 +100,7 @@ class Follower(Member):
 
 
 def seek(
-    recorder: Recorder, process: str, consumer: BlockingCore, where: Place, offset: int
+    recorder: Recorder, process: str, consumer: BlockingConsumer, where: Place, offset: int
 ) -> None:
     """Go on from this offset, and say so."""
     topic, partition = where
@@ -108,7 +109,7 @@ def seek(
     consumer.seek(where, offset)
 
 
-def poll(recorder: Recorder, process: str, isolation: str, consumer: BlockingCore) -> int:
+def poll(recorder: Recorder, process: str, isolation: str, consumer: BlockingConsumer) -> int:
     """One poll with its two lines; how many records it gave. ClientError after they are written."""
     before = {place(*each): at for each, at in consumer.positions.items()}
     number = recorder.begin(process, "poll", isolation=isolation)
@@ -151,7 +152,8 @@ def drain(client: Client, recorder: Recorder, where: Place, isolation: str, unti
             client.run(refresh(client.view, [topic]))
             continue
         patient = end < wanted and time.perf_counter() < grace
-        if consumer.positions[where] >= end and whole and not patient:
+        reached = consumer.positions[where]
+        if reached is not None and reached >= end and whole and not patient:
             recorder.end(number, "ok", **{"from": start, "to": end})
             return True
     recorder.end(number, "unknown")

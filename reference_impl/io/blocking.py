@@ -1,0 +1,154 @@
+"""Cores whose flows run when called: `client.admin.create_topic("t")` just does it.
+
+A core (`reference_impl/client`) is a set of flows that somebody else runs. Here each of its methods
+is named once, and keeps its parameters and what it returns: a type checker knows of
+`consumer.poll()` what it knows of the core's. What stands here is the client's public face; the
+rest of a core is reached by name all the same, for tests that look inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from touchstone.reference_impl.client.admin import Admin
+from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.flow import Flow, Place
+from touchstone.reference_impl.client.group_consumer import GroupConsumer
+from touchstone.reference_impl.client.group_offsets import Offset
+from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
+from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.client.producer import Producer
+from touchstone.reference_impl.client.transactions import TransactionalProducer
+from touchstone.reference_impl.wire.schema import Struct
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Runner(Protocol):
+    """Who runs flows: `io.client.Client`."""
+
+    view: View
+
+    @staticmethod
+    def now() -> int: ...
+
+    def run(self, flow: Flow[T]) -> T: ...
+
+
+class Blocking:
+    """A core, and the client that runs its flows."""
+
+    def __init__(self, client: Runner, core: Any) -> None:
+        self._client = client
+        self.core = core
+
+    if not TYPE_CHECKING:  # for a checker a core has the names below, and a misspelled one is told
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(self.core, name)
+            if not callable(found):
+                return found
+            return lambda *arguments, **options: _called(self, name, arguments, options)
+
+
+def _called(self: Blocking, name: str, arguments: Any, options: Any) -> Any:
+    self._client.view.now = self._client.now()
+    result = getattr(self.core, name)(*arguments, **options)  # a subclass may have its own
+    return self._client.run(result) if isinstance(result, Generator) else result
+
+
+def _run(flow: Callable[Concatenate[Any, P], Flow[T]]) -> Callable[Concatenate[Any, P], T]:
+    """A flow of a core, run when called."""
+
+    @wraps(flow)
+    def call(self: Blocking, /, *arguments: P.args, **options: P.kwargs) -> T:
+        found: T = _called(self, flow.__name__, arguments, options)
+        return found
+
+    return call
+
+
+def _same(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """A method of a core that asks nobody."""
+
+    @wraps(method)
+    def call(self: Blocking, /, *arguments: P.args, **options: P.kwargs) -> T:
+        found: T = _called(self, method.__name__, arguments, options)
+        return found
+
+    return call
+
+
+class BlockingAdmin(Blocking):
+    create_topic = _run(Admin.create_topic)
+    delete_topics = _run(Admin.delete_topics)
+    create_partitions = _run(Admin.create_partitions)
+    describe_configs = _run(Admin.describe_configs)
+    delete_records = _run(Admin.delete_records)
+    list_topics = _run(Admin.list_topics)
+
+
+class BlockingProducer(Blocking):
+    send = _same(Producer.send)
+    flush = _run(Producer.flush)
+    close = _run(Producer.close)
+
+
+class BlockingTransactionalProducer(BlockingProducer):
+    begin = _same(TransactionalProducer.begin)
+    send_offsets = _run(TransactionalProducer.send_offsets)
+    commit = _run(TransactionalProducer.commit)
+    abort = _run(TransactionalProducer.abort)
+
+
+class BlockingConsumer(Blocking):
+    """A consumer of partitions that it was given."""
+
+    assign = _same(Consumer.assign)
+    seek = _same(Consumer.seek)
+    pause = _same(Consumer.pause)
+    resume = _same(Consumer.resume)
+    lag = _same(Consumer.lag)
+    poll = _run(Consumer.poll)
+    offsets_for_times = _run(Consumer.offsets_for_times)
+    beginning_offsets = _run(Consumer.beginning_offsets)
+    end_offsets = _run(Consumer.end_offsets)
+
+    @property
+    def positions(self) -> dict[Place, int | None]:
+        """The offset of the next record of each partition; None until it is known."""
+        found: dict[Place, int | None] = self.core.positions
+        return found
+
+
+class BlockingGroupConsumer(BlockingConsumer):
+    """A member of a group, or a consumer that commits to one."""
+
+    subscribe = _same(GroupConsumer.subscribe)
+    unsubscribe = _run(GroupConsumer.unsubscribe)
+    beat = _run(GroupConsumer.beat)
+    commit = _run(GroupConsumer.commit)
+    commit_async = _same(GroupConsumer.commit_async)
+    committed = _run(GroupConsumer.committed)
+    close = _run(GroupConsumer.close)
+
+    @property
+    def group_metadata(self) -> Struct:
+        """Who commits: what `send_offsets` of a transactional producer wants to know."""
+        found: Struct = self.core.group_metadata
+        return found
+
+    @property
+    def last_committed(self) -> dict[Place, Offset]:
+        """What this consumer has committed so far."""
+        found: dict[Place, Offset] = self.core.last_committed
+        return found
+
+
+class BlockingKip848Consumer(BlockingGroupConsumer):
+    """A member of a group whose broker divides (KIP-848): a pattern may be the broker's, too."""
+
+    subscribe = _same(Kip848Consumer.subscribe)
