@@ -6,8 +6,8 @@
 
 The cores are the ones that serve sockets. The controller with its registry is a host of its own
 ("ctl") that cannot die: its decisions reach brokers over wires that can be cut, and it gives up on
-a broker whose heartbeats stop for a session. A killed broker keeps its logs, but comes back with the
-high watermarks of its last checkpoint, as a process on a disk would.
+a broker whose heartbeats stop for a session. A killed broker keeps its logs, but comes back with
+the high watermarks of its last checkpoint, as a process on a disk would.
 """
 
 from __future__ import annotations
