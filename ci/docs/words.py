@@ -106,8 +106,6 @@ ENVIRONMENT: dict[str, tuple[str, str]] = {
 EXITS: dict[str, str] = {
     # of commands whose help says nothing of it
     "broker": "0: it was ended by SIGTERM or SIGINT, 1: it cannot listen there or cannot use DIR.",
-    "record": "0, 1, 2: those of pytest, 3: the target cannot be recorded. With --check 0: every "
-    "recording says who gave its answers, 1: one does not.",
     "bench": "0: measured, 2: a bench failed; the others' figures are kept.",
 }
 SUITES: dict[str, str] = {
