@@ -14,24 +14,21 @@ from touchstone.harness.model.expect import all_of, answer, by_release, records
 from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.harness.model.steps import pause_broker, resume_broker, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.sending import produce_many
-from touchstone.suites.trio import (
+from touchstone.suites.kit.producing import produce_many
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     LAG,
     LONG_MS,
     MARK,
     OFFSET,
-    ONE,
-    THREE,
-    TWO,
     a_log,
-    batch,
     end,
     marked,
     placed,
     read,
     refused,
-    sending,
     stopped,
     stored,
     unstamped,
@@ -102,17 +99,17 @@ def test_one_is_answered_before_followers_have_it(case):
 def test_all_waits_for_a_follower_in_sync(case):
     """Produce with acks=all is not answered while a follower in the ISR does not fetch, and is when
     it does."""
-    name, sent = case.topic(), "waiting"
+    name, asked = case.topic(), "waiting"
     return case.scenario(
         a_log(name, (1, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
-        sending(write(name, TWO, name=sent, timeout_ms=LONG_MS)),
+        sent(write(name, TWO, name=asked, timeout_ms=LONG_MS)),
         Quiet("broker 1", name="no answer"),
         resume_broker(2),
-        Await(sent),
+        Await(asked),
         read(name, name="seen"),
-        expect=all_of(stored(sent, 1), answer("seen", MARK).is_(2)),
+        expect=all_of(stored(asked, 1), answer("seen", MARK).is_(2)),
     )
 
 

@@ -8,15 +8,13 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, by_release, records
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import pause_broker, resume_broker
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, THREE, TWO
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     ISR,
     LAG,
     MARK,
     OFFSET,
-    ONE,
-    THREE,
-    TWO,
     a_log,
     end,
     follow,

@@ -11,17 +11,15 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, by_release, records
 from touchstone.harness.model.steps import kill_broker, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, THREE, TWO
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     DEATH_OF_TWO,
     ISR,
     LEADER,
     MARK,
-    ONE,
     PART,
     READ,
-    THREE,
-    TWO,
     a_log,
     led,
     marked,

@@ -21,18 +21,17 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, THREE, TWO
+from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
     DEATH_OF_TWO,
     LEADER,
     LONG_MS,
     NOBODY,
-    ONE,
     PART,
     READ,
-    THREE,
-    TWO,
     WRITTEN,
     a_log,
     look,
@@ -40,7 +39,6 @@ from touchstone.suites.trio import (
     on,
     placed,
     read,
-    sending,
     stored,
     until_leaderless,
     until_led,
@@ -145,7 +143,7 @@ def test_a_frozen_broker_keeps_its_connections(case):
     return case.scenario(
         metadata(broker=2, name="first"),
         pause_broker(2),
-        sending(asked),
+        sent(asked),
         Quiet("broker 2", name="nothing"),
         resume_broker(2),
         Await("asked"),
@@ -163,7 +161,7 @@ def test_a_killed_broker_answers_nothing(case):
     name, asked = case.topic(), "waiting"
     return case.scenario(
         a_log(name, (1, 2), ONE),
-        sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
+        sent(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
         Quiet("broker 1", name="nothing"),
         kill_broker(1),
         Await(asked),
@@ -182,7 +180,7 @@ def test_a_stop_ends_waiting_fetches(case):
     name, asked = case.topic(), "waiting"
     return case.scenario(
         a_log(name, (1, 2), ONE),
-        sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
+        sent(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
         Quiet("broker 1", name="nothing"),
         stop_broker(1),
         Await(asked),
@@ -203,7 +201,7 @@ def test_a_stop_ends_waiting_appends(case):
         a_log(name, (1, 0, 2), ONE),
         pause_broker(2),
         read(name, 1, name="drained", max_wait_ms=700),
-        sending(write(name, TWO, name=asked, timeout_ms=LONG_MS)),
+        sent(write(name, TWO, name=asked, timeout_ms=LONG_MS)),
         Quiet("broker 1", name="nothing"),
         stop_broker(1),
         Await(asked),

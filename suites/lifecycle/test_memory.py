@@ -20,16 +20,12 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.replication.test_epochs import epoch_end
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     OFFSET,
-    ONE,
     PART,
-    THREE,
-    TWO,
     a_log,
-    batch,
     end,
     marked,
     refused,
@@ -38,6 +34,7 @@ from touchstone.suites.trio import (
     until_led,
     write,
 )
+from touchstone.suites.replication.test_epochs import epoch_end
 
 ENDS = {**DEATH, "dies": (False, True)}
 

@@ -17,15 +17,14 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO
+from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.three_brokers import (
     DEATH,
-    ONE,
     PART,
-    TWO,
     a_log,
     look,
     on,
-    sending,
     stored,
     until_led,
     write,
@@ -69,13 +68,13 @@ def test_what_came_before_the_end_is_answered(case):
     drop those not yet begun: the network stops before the handlers.)
     """
     name = case.topic()
-    sent = [write(name, TWO, acks=1, name=f"sent {n}") for n in range(3)]
+    writes = [write(name, TWO, acks=1, name=f"sent {n}") for n in range(3)]
     return case.scenario(
         a_log(name, (1, 2), ONE),
-        [sending(one) for one in sent],
+        [sent(one) for one in writes],
         stop_broker(1),
-        [Await(one.name) for one in sent],
-        expect=all_of(*(stored(one.name, n + 1) for n, one in enumerate(sent))),
+        [Await(one.name) for one in writes],
+        expect=all_of(*(stored(one.name, n + 1) for n, one in enumerate(writes))),
     )
 
 

@@ -6,7 +6,7 @@ Sources: KafkaApis.handleOffsetCommitRequest and GroupMetadataManager.storeOffse
 
 from touchstone.harness.model.claim import OBSERVED, claim, range_
 from touchstone.harness.model.expect import all_of, answer, by_release
-from touchstone.harness.model.scenario import Await, Send
+from touchstone.harness.model.scenario import Await
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.offsets import (
@@ -23,6 +23,7 @@ from touchstone.suites.kit.offsets import (
     rows,
     serving,
 )
+from touchstone.suites.kit.sending import sent
 
 TO_GROUPS = {
     "api": "OffsetCommit",
@@ -334,7 +335,7 @@ def test_commits_of_a_connection_keep_their_order(case):
     asked = [commit(group, topic, at, version=case.version, name=f"at {at}") for at in (3, 9, 5)]
     return case.scenario(
         steps,
-        [Send(one.api, one.version, one.body, one.name) for one in asked],
+        [sent(one) for one in asked],
         [Await(one.name) for one in asked],
         see(case, group),
         expect=kept(5),

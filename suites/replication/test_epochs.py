@@ -10,15 +10,13 @@ from touchstone.harness.model.claim import claim, only
 from touchstone.harness.model.expect import all_of, answer, batches, by_release
 from touchstone.harness.model.steps import offset_for_leader_epoch, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, THREE, TWO
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
     MARK,
     OFFSET_CODE,
-    ONE,
     READ,
-    THREE,
-    TWO,
     a_log,
     end,
     marked,

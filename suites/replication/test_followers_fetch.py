@@ -12,17 +12,16 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, outcome, records
 from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.harness.model.steps import pause_broker, resume_broker
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO
+from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     LONG_MS,
     MARK,
-    ONE,
-    TWO,
     a_log,
     follow,
     marked,
     read,
-    sending,
     stored,
     write,
 )
@@ -72,7 +71,7 @@ def test_a_consumer_waits_for_the_follower(case):
     return case.scenario(
         unfollowed(name),
         write(name, TWO, acks=1),
-        sending(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
+        sent(read(name, 1, name=asked, max_wait_ms=LONG_MS)),
         Quiet("broker 1", name="nothing"),
         apart(follow(name, 2, name="follower")),
         Await(asked),
@@ -89,7 +88,7 @@ def test_a_follower_waits_for_an_append(case):
     name, asked = case.topic(), "waiting"
     return case.scenario(
         unfollowed(name),
-        apart(sending(follow(name, 1, name=asked, max_wait_ms=LONG_MS))),
+        apart(sent(follow(name, 1, name=asked, max_wait_ms=LONG_MS))),
         Quiet("b", name="nothing"),
         write(name, TWO, acks=1),
         Await(asked),
@@ -111,7 +110,7 @@ def test_a_leader_alone_sees_at_once(case):
     name, asked = case.topic(), "waiting"
     return case.scenario(
         a_log(name, (1,), ONE),
-        apart(sending(read(name, 1, name=asked, max_wait_ms=LONG_MS))),
+        apart(sent(read(name, 1, name=asked, max_wait_ms=LONG_MS))),
         Quiet("b", name="nothing"),
         write(name, ONE, TWO),
         Await(asked),

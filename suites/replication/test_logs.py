@@ -21,16 +21,13 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, THREE, TWO, batch
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     OFFSET,
-    ONE,
     PART,
     READ,
-    THREE,
-    TWO,
     a_log,
-    batch,
     end,
     follow,
     marked,

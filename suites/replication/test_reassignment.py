@@ -21,17 +21,15 @@ from touchstone.harness.model.steps import (
     topic_gone,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.controller.asks import reassign, reassignments
-from touchstone.suites.trio import (
+from touchstone.suites.kit.controllers import reassign, reassignments
+from touchstone.suites.kit.records import ONE, THREE, TWO
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
     ISR,
     LEADER,
-    ONE,
     PART,
     READ,
-    THREE,
-    TWO,
     a_log,
     look,
     marked,

@@ -12,14 +12,12 @@ from touchstone.harness.model.expect import all_of, answer, records
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import BROKER, alter_configs, at_controller, describe_configs
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO, batch
+from touchstone.suites.kit.three_brokers import (
     DEATH,
     MARK,
-    ONE,
     READ,
-    TWO,
     a_log,
-    batch,
     follow,
     on,
     stopped,

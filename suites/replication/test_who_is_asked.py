@@ -11,17 +11,14 @@ from touchstone.harness.model.claim import claim, every, only, range_
 from touchstone.harness.model.expect import all_of, answer, by_release, outcome, records
 from touchstone.harness.model.steps import delete_records, pause_broker, resume_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.replication.test_epochs import epoch_end
-from touchstone.suites.scene import among
-from touchstone.suites.trio import (
+from touchstone.suites.kit.records import ONE, TWO
+from touchstone.suites.kit.three_brokers import (
     CALM,
     DEATH,
     MARK,
     OFFSET_CODE,
-    ONE,
     READ,
     STILL,
-    TWO,
     WRITTEN,
     a_log,
     end,
@@ -30,6 +27,8 @@ from touchstone.suites.trio import (
     read,
     write,
 )
+from touchstone.suites.kit.topics import among
+from touchstone.suites.replication.test_epochs import epoch_end
 
 FROM_FOLLOWERS = 11
 ASKED = {"broker": (0, 2), **CALM}
