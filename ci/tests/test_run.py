@@ -56,6 +56,15 @@ def test_what_answers_soon_comes_first(run, tiers):
     assert {name for name, _ in tiers[:2]} == {"lint", "fast"}
 
 
+def test_a_dashboard_that_was_not_made_is_counted(run, monkeypatch):
+    monkeypatch.setattr(run, "command", lambda step, *argv, at_once: run.Outcome(step, 1))
+    monkeypatch.setattr(run, "said_by", lambda program: "no Java")
+    text = run.summary(run.recorded_outcomes(True))
+    assert "NOT RUN x1: not run: no Java" in text and text.endswith("1 passed, 0 failed, 1 skipped")
+    monkeypatch.setattr(run, "said_by", lambda program: None)
+    assert [one.step for one in run.recorded_outcomes(True)] == ["recorded"]
+
+
 def test_an_unknown_tier_runs_nothing(run, tiers, capsys):
     assert run.main(["fast", "slowest"]) == 2
     assert not tiers and "no tier 'slowest'" in capsys.readouterr().err
