@@ -5,10 +5,11 @@ and under read_committed the records of transactions that the answer lists as ab
 listed first offset until that producer's ABORT marker.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.wire import records as wire_records
 from touchstone.reference_impl.wire.records import Flat, RecordError, control
+from touchstone.reference_impl.wire.records.batch import Header
 from touchstone.reference_impl.wire.schema import Struct
 
 
@@ -19,7 +20,7 @@ class Consumed(NamedTuple):
     timestamp: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[Any, ...]
+    headers: tuple[Header, ...]
     leader_epoch: int = -1
 
 

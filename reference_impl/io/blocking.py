@@ -8,16 +8,16 @@ rest of a core is reached by name all the same, for tests that look inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from functools import wraps
+from re import Pattern
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from touchstone.reference_impl.client.admin import Admin
 from touchstone.reference_impl.client.consumer import Consumer
 from touchstone.reference_impl.client.flow import Flow, Place
-from touchstone.reference_impl.client.group_consumer import GroupConsumer
+from touchstone.reference_impl.client.group_consumer import GroupConsumer, Listener
 from touchstone.reference_impl.client.group_offsets import Offset
-from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
@@ -151,4 +151,12 @@ class BlockingGroupConsumer(BlockingConsumer):
 class BlockingKip848Consumer(BlockingGroupConsumer):
     """A member of a group whose broker divides (KIP-848): a pattern may be the broker's, too."""
 
-    subscribe = _same(Kip848Consumer.subscribe)
+    def subscribe(
+        self,
+        topics: Iterable[str] = (),
+        *,
+        pattern: Pattern[str] | str | None = None,
+        listener: Listener | None = None,
+    ) -> None:
+        """These topics, or all whose name the pattern finds here, or (a string) at the broker."""
+        _called(self, "subscribe", (topics,), {"pattern": pattern, "listener": listener})

@@ -24,7 +24,7 @@ brokers.md section 5; kfake's control functions and librdkafka's mock requests e
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -137,7 +137,7 @@ class ActiveRule:
 class Plan:
     """The rules of a cluster. False while there are none."""
 
-    def __init__(self, rules: Iterator[Rule] | tuple[Rule, ...] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._numbers = itertools.count(1)
         self._standing: tuple[ActiveRule, ...] = ()
         for rule in rules:

@@ -23,7 +23,7 @@ class Flat(NamedTuple):
     timestamp: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[Any, ...] = ()
+    headers: tuple[batch.Header, ...] = ()
 
 
 class UnsupportedCompression(RecordError):
