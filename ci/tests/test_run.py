@@ -89,6 +89,27 @@ def test_lanes_go_on_side_by_side_and_steps_of_one_in_turn(run):
     assert outcomes[1].passed >= 1, "a step waits for the one before it in its lane"
 
 
+def test_each_file_of_slow_tests_is_in_one_lane(run, monkeypatch):
+    asked = []
+    monkeypatch.setattr(run, "pytest", lambda step, *words, **_: asked.append(words))
+    for step in run.slow(False):
+        step.run(False)
+    found = [path for words in asked for path in chosen(words[: words.index("-m")])]
+    assert sorted(found) == sorted(chosen(run.TESTS))
+    assert len({step.lane for step in run.slow(False)}) == len(asked)
+
+
+def chosen(words):
+    """The files of tests in these folders, without those that are passed over."""
+    ignored = [word.removeprefix("--ignore=") for word in words if word.startswith("--ignore=")]
+    found = []
+    for word in words:
+        path = ROOT / word
+        found += [path] if path.is_file() else sorted(path.rglob("test_*.py"))
+    names = [str(path.relative_to(ROOT)) for path in found]
+    return [name for name in names if not name.startswith(tuple(ignored))]
+
+
 def test_what_moved_to_the_night_is_named_with_its_reason():
     """ci/README.md lists each file with a mark `nightly`, and no other."""
     mark = "mark." + "nightly"
