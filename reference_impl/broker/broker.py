@@ -133,7 +133,7 @@ class Broker:
         """
         found = self._rooms.get(kind)
         if found is None:
-            found = self._rooms[kind] = kind(self)  # type: ignore[call-arg]
+            found = self._rooms[kind] = kind(self)  # type: ignore[call-arg]  # all kinds but those above
         return found
 
     def handler(self, key: int) -> Handle:

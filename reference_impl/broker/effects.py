@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, final
 
+from touchstone.reference_impl.wire.headers import RequestHeader
 from touchstone.reference_impl.wire.schema import Struct
 
 # Kafka's own words for INVALID_REQUEST (Errors.INVALID_REQUEST).
@@ -126,7 +127,7 @@ def waiting(ticket: Ticket, form: Callable[[Struct], Struct]) -> Struct | Wait:
 class Request:
     """A request as a handler sees it: decoded, and with the connection it came by."""
 
-    header: Any  # wire.headers.RequestHeader
+    header: RequestHeader
     body: Struct
     connection: Connection
     size: int = 0  # bytes of its frame

@@ -118,14 +118,14 @@ class GroupConsumer(Consumer):
             raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
         super().assign(places)
 
-    def _only_kind(self, pattern: Any) -> None:
+    def _only_kind(self, pattern: Pattern[str] | str | None) -> None:
         """Names, a pattern to be matched here, one for the broker, partitions: one of these."""
         another_kind = self.subscribed and type(pattern) is not type(self._matched_by)
         if another_kind or (self.positions and not self.subscribed):
             raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
 
     @property
-    def _matched_by(self) -> Any:
+    def _matched_by(self) -> Pattern[str] | str | None:
         return self.pattern
 
     def _own(self, places: Iterable[Place]) -> None:

@@ -61,7 +61,7 @@ class Kip848Consumer(GroupConsumer):
         self.regex, self.listener = pattern, listener or Listener()
 
     @property
-    def _matched_by(self) -> Any:
+    def _matched_by(self) -> Pattern[str] | str | None:
         return self.pattern if self.regex is None else self.regex
 
     def unsubscribe(self) -> Flow[None]:

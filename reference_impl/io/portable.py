@@ -14,7 +14,7 @@ from typing import IO, Protocol
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # Windows has none
 
 
 class Ends(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.partition_log import PartitionLog
@@ -22,6 +22,19 @@ def log_paths(config: Mapping[str, str]) -> list[str]:
     """What `log.dirs`, or else `log.dir`, names."""
     listed = config.get("log.dirs") or config.get("log.dir") or DEFAULT_PATH
     return [path.strip() for path in listed.split(",") if path.strip()]
+
+
+class OpenedPartition(Protocol):
+    """Which partition a controller wants opened (`cluster.replica.LeaderState`)."""
+
+    @property
+    def topic(self) -> str: ...
+
+    @property
+    def index(self) -> int: ...
+
+    @property
+    def is_new(self) -> bool: ...
 
 
 class MemoryLogs:
@@ -40,8 +53,8 @@ class MemoryLogs:
         self._logs: dict[tuple[str, int], PartitionLog] = {}
         self._homes: dict[str, dict[tuple[str, int], PartitionLog]] = {path: {} for path in paths}
 
-    def open(self, state: Any, now: int) -> PartitionLog:
-        """The log of `state.topic` and `state.index` (`cluster.replica.LeaderState`)."""
+    def open(self, state: OpenedPartition, now: int) -> PartitionLog:
+        """The partition's log, an empty one where the partition is new."""
         key = state.topic, state.index
         log = self._logs.get(key)
         if log is None or state.is_new:

@@ -5,8 +5,8 @@ Sources: KafkaApis.handleAcknowledgements@4.3.1 (facts); KIP-932, KIP-1222; obse
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.data.share_partitions import (
     NO_FAULT,
@@ -47,7 +47,7 @@ class Acknowledgements:
         self.faults: dict[TopicIdPartition, Fault] = {}
         self._waits = 0
 
-    def start(self, now: int, done: Any) -> None:
+    def start(self, now: int, done: Callable[[int], None]) -> None:
         """`done(now)` when all are written down, perhaps before this returns."""
         body, rows = self.request.body, list(rows_of(self.request))
         renews = self.request.header.version >= FIRST_RENEWING
@@ -87,7 +87,11 @@ class Acknowledgements:
         return None
 
     def _acknowledge(
-        self, place: TopicIdPartition, batches: list[AcknowledgementBatch], now: int, done: Any
+        self,
+        place: TopicIdPartition,
+        batches: list[AcknowledgementBatch],
+        now: int,
+        done: Callable[[int], None],
     ) -> None:
         group, member = self.request.body["group_id"], self.request.body["member_id"]
         one = self.broker.room(SharePartitions).there((group, *place))
@@ -102,7 +106,7 @@ class Acknowledgements:
 
         self.broker.room(SharePartitions).acknowledge(one, member, batches, now, then)
 
-    def _finish(self, now: int, done: Any) -> None:
+    def _finish(self, now: int, done: Callable[[int], None]) -> None:
         self._waits -= 1
         if not self._waits:
             done(now)

@@ -16,8 +16,9 @@ Sources: AbstractFetcherThread, ReplicaFetcherThread, FetchSessionHandler at 1.0
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.effects import WaitKey
 from touchstone.reference_impl.broker.replication.follower_session import (
@@ -191,7 +192,9 @@ class Fetcher:
         key = ("fetcher", self._broker.id, self._leader)
         self._broker.purgatory.remind(key, at, self.pump)
 
-    def _ask(self, key: int, version: int, body: Struct, then: Any) -> None:
+    def _ask(
+        self, key: int, version: int, body: Struct, then: Callable[[Struct | None, int], None]
+    ) -> None:
         self._busy = True
 
         def answered(answer: Struct | None, now: int) -> None:

@@ -1,7 +1,7 @@
 """A broker's replicas lead and follow as its controller says, and act when that changes.
 
-A controller's word comes in through `apply` and `stop`; a follower's fetch through `followed`;
-time through one alarm that looks for followers that fell behind. What goes out is a wish to change
+A controller's word comes in through `apply` and `stop`; a follower's fetch through `followed`; time
+through one alarm that looks for followers that fell behind. What goes out is a request to change
 the ISR, by the one seam `isr_wanted`, and touches of the purgatory for everybody who waits for a
 partition. The bookkeeping itself is `cluster.replica`, the loops that follow are `follower`.
 
@@ -12,7 +12,7 @@ REPL-16, REPL-20, REPL-21, REPL-24.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
@@ -336,8 +336,8 @@ class Replicas:
         replica.propose(isr)
         alter_partition_manager.report(self._broker, replica, isr, now)
 
-    def isr_is(self, replica: Replica, isr: Any, partition_epoch: int, now: int) -> None:
-        """The ISR was changed as wished: the high watermark may move now (REPL-14)."""
+    def isr_is(self, replica: Replica, isr: Iterable[int], partition_epoch: int, now: int) -> None:
+        """The ISR was changed as wanted: the high watermark may move now (REPL-14)."""
         replica.commit(isr, partition_epoch)
         if self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
             replica.advance(now)
