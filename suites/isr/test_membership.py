@@ -183,6 +183,7 @@ def test_only_its_members_are_elected(case):
         until_led(case, name, 1, [1, 2], "back"),
         marked(name, 2, **unstamped(case)),
         expect=all_of(
+            answer("still", LEADER).is_(-1),
             answer("still", OFFLINE).is_([1]),
             records("read", "[1].value").is_(TWO),
         ),

@@ -148,6 +148,7 @@ def test_a_retried_send_is_written_once(case):
             refused("unsure", ErrorCode.REQUEST_TIMED_OUT),
             stored("retry", 1),
             stored("retry again", 1),
+            records("read", "[*].value").is_([ONE, TWO]),
         ),
     )
 
