@@ -157,6 +157,17 @@ def test_deleted_topics_take_their_states_along():
     assert shared.beat(epoch=3)["assignment"] is not None  # there is nothing left to read
 
 
+def test_states_in_a_failed_log_directory_are_left_to_the_next_coordinator(caplog):
+    """Their tombstones cannot be written: no error beyond that (KIP-112)."""
+    shared = Shared()
+    shared.joined()
+    shared.fetch(wait=500)
+    shared.wires.brokers[STATES].replicas.get(SHARES, 0).offline = True
+    shared.wires.cluster.delete(TOPIC)
+    shared.wires.run(200)
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 def test_share_groups_can_be_off():
     shared = Shared()
     shared.joined()
