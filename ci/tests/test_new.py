@@ -19,8 +19,9 @@ PERSONAS = "reference_impl/broker/personas"
 @pytest.fixture
 def tree(tmp_path):
     """The parts of the repository that are read or added to."""
-    (tmp_path / "suites" / "topics").mkdir(parents=True)
-    (tmp_path / "suites" / "topics" / "__init__.py").touch()
+    for package in ("topics", new.KIT):
+        (tmp_path / "suites" / package).mkdir(parents=True)
+        (tmp_path / "suites" / package / "__init__.py").touch()
     shutil.copytree(new.ROOT / PERSONAS, tmp_path / PERSONAS)
     (tmp_path / "ci").mkdir()
     shutil.copy(new.ROOT / "ci" / "matrix.toml", tmp_path / "ci")
@@ -57,9 +58,9 @@ def test_a_claim_with_evidence_says_what_it_asks(tree):
     assert names["test_names_are_odd"].__touchstone_claim__.id == "topics.names-are-odd"
 
 
-@pytest.mark.parametrize("id", ["nowhere.names", "topics", "topics."])
+@pytest.mark.parametrize("id", ["nowhere.names", "topics", "topics.", "kit.names"])
 def test_a_claim_of_no_suite_is_a_usage_error(tree, id):
-    with pytest.raises(UsageError, match="suites are topics"):
+    with pytest.raises(UsageError, match="suites are topics$"):
         list(new.new_claim(tree, id, "CreateTopics"))
 
 

@@ -41,7 +41,7 @@ OF_SEVERAL = ("acks", "isr", "racks", "replication")
 SUITES = sorted(
     one.name
     for one in pkgutil.iter_modules(suites.__path__)
-    if one.ispkg and one.name not in (*OF_SEVERAL, "evidence", "recordings")
+    if one.ispkg and one.name not in (*OF_SEVERAL, "kit")
 )
 
 
