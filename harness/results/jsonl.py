@@ -14,7 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from touchstone.harness.model import former_ids
 from touchstone.harness.results import rows
 
 
@@ -100,7 +99,7 @@ def read(path: Path, *, incomplete: bool = False, part: bool = False) -> Results
             foot = _foot(path, number, row)
         elif row["row"] == "case":
             _check_case(path, number, row, head, seen)
-            cases.append(row | {name: former_ids.current(row[name]) for name in ("claim", "case")})
+            cases.append(row)
         else:
             raise BadResults(path, number, f"a {row['row']!r} row among the cases")
     if head is None:

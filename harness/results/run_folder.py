@@ -22,6 +22,7 @@ from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.card import Card
 from touchstone.harness.known import Surprise
+from touchstone.harness.model import former_ids
 from touchstone.harness.results import badge, jsonl, page, summary, sums
 from touchstone.harness.results.jsonl import BadResults
 from touchstone.harness.results.summary import Report
@@ -72,5 +73,11 @@ def example_in(folder: Path) -> page.Example:
 
 
 def named(paths: Iterable[Path]) -> list[Report]:
-    """Reports of these result files. Raises BadResults for one that is not whole."""
-    return [Report(found.header, found.cases) for found in map(jsonl.read, paths)]
+    """Reports of these result files, with the ids that claims have today: runs of other days stand
+    side by side. Raises BadResults for one that is not whole.
+    """
+    return [Report(one.header, tuple(map(_of_today, one.cases))) for one in map(jsonl.read, paths)]
+
+
+def _of_today(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**row, **{name: former_ids.current(row[name]) for name in ("claim", "case")}}

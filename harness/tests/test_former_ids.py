@@ -12,7 +12,7 @@ from touchstone.harness.known import How, Pin
 from touchstone.harness.model import former_ids, ledger
 from touchstone.harness.model.recordings import load, write
 from touchstone.harness.model.transcript import dumps
-from touchstone.harness.results import jsonl, rows
+from touchstone.harness.results import jsonl, rows, run_folder
 from touchstone.harness.tests.doctor import golden
 from touchstone.harness.tests.test_known import a_row, difference
 from touchstone.harness.tests.test_ledger import a_claim
@@ -79,5 +79,7 @@ def test_results_of_earlier_runs_have_the_ids_of_today(tmp_path):
                       | dict.fromkeys(set(rows.HEADED) - {"target"}, "x")) as out:  # fmt: skip
         out.case(case)
         out.finish(finished="2026-11-21T00:00:00Z", exit_code=0)
-    (row,) = jsonl.read(tmp_path / "x.jsonl").cases
-    assert (row["claim"], row["case"]) == (NEW, f"{NEW}[v1]")
+    (report,) = run_folder.named([tmp_path / "x.jsonl"])
+    assert [(row["claim"], row["case"]) for row in report.rows] == [(NEW, f"{NEW}[v1]")]
+    (row,) = jsonl.read(tmp_path / "x.jsonl").cases  # as it was written: it is held against others
+    assert (row["claim"], row["case"]) == (OLD, f"{OLD}[v1]")
