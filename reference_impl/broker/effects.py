@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, final
+from typing import Any, NamedTuple, Protocol, TypeVar, final
 
 from touchstone.reference_impl.wire.headers import RequestHeader
 from touchstone.reference_impl.wire.schema import Struct
@@ -83,16 +83,19 @@ class Hangup(NamedTuple):
     reason: str = ""
 
 
+A = TypeVar("A", covariant=True)
 NEVER = 1 << 62  # a deadline that does not come
 WaitKey = Hashable
 Attempt = Callable[[int], Any]
 
 
-class Ticket(Protocol):
+class Ticket(Protocol[A]):
     """An answer that is there now or will be; `watch` is called once when it comes."""
 
-    answer: Any
     watch: Callable[[], None] | None
+
+    @property
+    def answer(self) -> A | None: ...
 
 
 @dataclass(slots=True)
@@ -108,11 +111,11 @@ class Wait:
     watch: Iterable[WaitKey]
     attempt: Attempt
     expire: Attempt
-    ticket: Ticket | None = None  # its answer is a change as well, and nobody else waits for it
+    ticket: Ticket[object] | None = None  # its answer, which only this waits for, is a change too
     order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
 
 
-def waiting(ticket: Ticket, form: Callable[[Struct], Struct]) -> Struct | Wait:
+def waiting(ticket: Ticket[A], form: Callable[[A], Struct]) -> Struct | Wait:
     """The ticket's answer in the form of its request, now or when it comes."""
     if ticket.answer is not None:
         return form(ticket.answer)

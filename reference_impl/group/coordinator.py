@@ -51,7 +51,7 @@ class Coordinator:
 
     # --- inputs ------------------------------------------------------------------------------
 
-    def join(self, ask: Join, now: int) -> Ticket:
+    def join(self, ask: Join, now: int) -> Ticket[Answer]:
         rules = self.rules
         if not rules.min_session_ms <= ask.session_timeout <= rules.max_session_ms:
             return self._refuse(ask, ErrorCode.INVALID_SESSION_TIMEOUT)
@@ -75,7 +75,7 @@ class Coordinator:
         protocol: str | None,
         assignments: dict[str, bytes],
         now: int,
-    ) -> Ticket:
+    ) -> Ticket[Answer]:
         group = self.groups.get(group_id)
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
@@ -94,7 +94,7 @@ class Coordinator:
         member = group.members.get(member_id)
         if isinstance(cell.do, ErrorCode) or member is None:  # `fault` knew it
             return Ticket(synced(error_of(cell)))
-        ticket = Ticket()
+        ticket: Ticket[Answer] = Ticket()
         group.unsynced.discard(member_id)
         if cell.do is Do.ASSIGNMENT:
             if self.rules.syncs_are_signs_of_life:
@@ -228,11 +228,11 @@ class Coordinator:
 
     # --- joining -----------------------------------------------------------------------------
 
-    def _refuse(self, ask: Join, code: int, member_id: str | None = None) -> Ticket:
+    def _refuse(self, ask: Join, code: int, member_id: str | None = None) -> Ticket[Answer]:
         member_id = ask.member_id if member_id is None else member_id
         return Ticket(refusal(code, member_id, self.rules.error_generation))
 
-    def _admit(self, group: Group, ask: Join, now: int) -> Ticket:
+    def _admit(self, group: Group, ask: Join, now: int) -> Ticket[Answer]:
         if not group.has_room(
             ask.member_id, self.rules.max_size, whole=self.rules.counts_everybody
         ):
@@ -251,7 +251,7 @@ class Coordinator:
             return self._refuse(ask, code)
         return self._rejoin(group, group.members[ask.member_id], ask, now)
 
-    def _newcomer(self, group: Group, ask: Join, now: int) -> Ticket:
+    def _newcomer(self, group: Group, ask: Join, now: int) -> Ticket[Answer]:
         held_by = group.instances.get(ask.instance_id) if ask.instance_id is not None else None
         member_id = self._new_id(ask.client_id if ask.instance_id is None else ask.instance_id)
         if held_by is not None:
@@ -261,7 +261,7 @@ class Coordinator:
             return self._refuse(ask, ErrorCode.MEMBER_ID_REQUIRED, member_id)
         return self._enter(group, ask, member_id, now)
 
-    def _enter(self, group: Group, ask: Join, member_id: str, now: int) -> Ticket:
+    def _enter(self, group: Group, ask: Join, member_id: str, now: int) -> Ticket[Answer]:
         member = Member(
             member_id,
             ask.instance_id,
@@ -271,7 +271,8 @@ class Coordinator:
             ask.rebalance_timeout,
             ask.protocols,
         )
-        member.joining = ticket = Ticket()
+        ticket: Ticket[Answer] = Ticket()
+        member.joining = ticket
         member.fresh = self.rules.new_members_lapse
         if member.fresh:
             member.expires = now + NEW_MEMBER_JOIN_TIMEOUT_MS
@@ -282,7 +283,7 @@ class Coordinator:
             self._rebalance(group, now)
         return ticket
 
-    def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket:
+    def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket[Answer]:
         if member.protocols != ask.protocols:
             given = Input.JOIN_CHANGED
         else:
@@ -297,17 +298,20 @@ class Coordinator:
 
     def _update(
         self, group: Group, member: Member, ask: Join, now: int, *, rebalance: bool
-    ) -> Ticket:
+    ) -> Ticket[Answer]:
         group.change(member, ask.protocols)
         if not self.rules.keeps_timeouts:
             member.session_timeout = ask.session_timeout
             member.rebalance_timeout = ask.rebalance_timeout
-        member.joining = ticket = Ticket()  # who waited on another connection never hears
+        ticket: Ticket[Answer] = Ticket()
+        member.joining = ticket  # who waited on another connection gets no answer
         if rebalance:
             self._rebalance(group, now)
         return ticket
 
-    def _take_over(self, group: Group, old_id: str, new_id: str, ask: Join, now: int) -> Ticket:
+    def _take_over(
+        self, group: Group, old_id: str, new_id: str, ask: Join, now: int
+    ) -> Ticket[Answer]:
         """A static member came back under a new id (KIP-345)."""
         old_leader = group.leader
         member, joining, syncing = group.replace(old_id, new_id)

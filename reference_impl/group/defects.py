@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from touchstone.reference_impl.group.coordinator import Coordinator, keep_nowhere
-from touchstone.reference_impl.group.join_messages import Join, Keep, Rules, refusal
+from touchstone.reference_impl.group.join_messages import Answer, Join, Keep, Rules, refusal
 from touchstone.reference_impl.group.members import Group, Member, Ticket
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -46,7 +46,7 @@ class DefectiveCoordinator(Coordinator):
         super().__init__(rules, new_id=new_id, alarm=alarm, keep=keep)
         self.switches = switches
 
-    def join(self, ask: Join, now: int) -> Ticket:
+    def join(self, ask: Join, now: int) -> Ticket[Answer]:
         group = self.groups.get(ask.group_id)
         if (
             "joining-members-forgotten" in self.switches
@@ -72,7 +72,7 @@ class DefectiveCoordinator(Coordinator):
                 member.expires = None
         super().tick(group_id, now)
 
-    def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket:
+    def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket[Answer]:
         if "rebalance-too-many" in self.switches and group.state is State.STABLE:
             return self._update(group, member, ask, now, rebalance=True)
         return super()._rejoin(group, member, ask, now)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
 from touchstone.reference_impl.group.protocol_tie_break import Order
@@ -24,21 +24,22 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.group.offsets import CommittedOffset
 
 CONSUMER = "consumer"
+A = TypeVar("A")  # what a ticket is for
 _COUNTED = 6  # bytes of a subscription up to the count of its topics
 Protocols = list[tuple[str, bytes]]
 Offsets = dict[tuple[str, int], "CommittedOffset"]  # by topic and partition
 
 
-class Ticket:
+class Ticket(Generic[A]):
     """An answer that is there now or will be; `watch` is called once when it comes."""
 
     __slots__ = ("answer", "watch")
 
-    def __init__(self, answer: Struct | None = None) -> None:
+    def __init__(self, answer: A | None = None) -> None:
         self.answer = answer
         self.watch: Callable[[], None] | None = None
 
-    def then(self, call: Callable[[Struct], None]) -> None:
+    def then(self, call: Callable[[A], None]) -> None:
         """Hand the answer on, now or once it comes."""
 
         def come() -> None:
@@ -48,7 +49,7 @@ class Ticket:
         self.watch = come
         come()
 
-    def give(self, answer: Struct) -> None:
+    def give(self, answer: A) -> None:
         if self.answer is None:
             self.answer = answer
             if self.watch is not None:
@@ -68,8 +69,8 @@ class Member:
     rebalance_timeout: int
     protocols: Protocols
     assignment: bytes = b""
-    joining: Ticket | None = None
-    syncing: Ticket | None = None
+    joining: Ticket[Struct] | None = None
+    syncing: Ticket[Struct] | None = None
     expires: int | None = None
     fresh: bool = False  # its join is its first and nobody but us knows its id
 
@@ -159,7 +160,9 @@ class Group:
         if self.earliest is not None:
             self.earliest = min(self.earliest, at)
 
-    def replace(self, old_id: str, new_id: str) -> tuple[Member, Ticket | None, Ticket | None]:
+    def replace(
+        self, old_id: str, new_id: str
+    ) -> tuple[Member, Ticket[Struct] | None, Ticket[Struct] | None]:
         """A static member under a new id; and who waited under the old one."""
         member = self.members.pop(old_id)
         waited = member.joining, member.syncing

@@ -141,7 +141,7 @@ class Coordinator:
 
     def begin(
         self, transactional_id: str, timeout_ms: int, expected: Producer | None, now: int
-    ) -> Ticket:
+    ) -> Ticket[Struct]:
         """InitProducerId: the next epoch, or first an end to what was left open."""
         checked = "transaction-timeout-not-validated" not in self._switches
         if checked and not 0 < timeout_ms <= self.rules.max_timeout_ms:
@@ -176,7 +176,7 @@ class Coordinator:
 
     def add(
         self, transactional_id: str, producer: Producer, partitions: Partitions, now: int
-    ) -> Ticket:
+    ) -> Ticket[Struct]:
         """AddPartitionsToTxn and AddOffsetsToTxn."""
         led, entry, code = self._producers(transactional_id, producer)
         if entry is None or led is None or code:
@@ -203,7 +203,7 @@ class Coordinator:
 
     def end(
         self, transactional_id: str, producer: Producer, commit: bool, *, bumps: bool, now: int
-    ) -> Ticket:
+    ) -> Ticket[Struct]:
         """EndTxn; `bumps` wants the next epoch with it (KIP-890)."""
         led, entry, code = self.find(transactional_id)
         if entry is None or led is None or code:
@@ -320,8 +320,8 @@ class Coordinator:
 
     def _changed(
         self, led: LedPartition, entry: TransactionEntry, to: Transaction, now: int
-    ) -> Ticket:
-        ticket = Ticket()
+    ) -> Ticket[Struct]:
+        ticket: Ticket[Struct] = Ticket()
 
         def then(code: int, at: int) -> None:
             ticket.give(_answer(code) if code else _answer(E.NONE, to))
@@ -329,7 +329,7 @@ class Coordinator:
         self._write(led, entry, to, now, then)
         return ticket
 
-    def _fence(self, led: LedPartition, entry: TransactionEntry, now: int) -> Ticket:
+    def _fence(self, led: LedPartition, entry: TransactionEntry, now: int) -> Ticket[Struct]:
         """Abort under an epoch that nobody has; the answer is to ask again."""
         if entry.transaction.epoch == LAST_EPOCH:
             raise AssertionError(f"{entry.transaction.id} has an epoch that cannot be fenced")
@@ -346,8 +346,8 @@ class Coordinator:
         code: int = E.NONE,
         *,
         marks: bool = True,
-    ) -> Ticket:
-        ticket = Ticket()
+    ) -> Ticket[Struct]:
+        ticket: Ticket[Struct] = Ticket()
 
         def then(failed: int, at: int) -> None:
             if failed:
@@ -407,9 +407,9 @@ def _answer(code: int, one: Transaction | None = None) -> Struct:
     }
 
 
-def _no_producer(code: int) -> Ticket:
+def _no_producer(code: int) -> Ticket[Struct]:
     return Ticket(_answer(code))
 
 
-def _producer(one: Transaction) -> Ticket:
+def _producer(one: Transaction) -> Ticket[Struct]:
     return Ticket(_answer(E.NONE, one))

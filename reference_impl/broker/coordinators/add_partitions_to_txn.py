@@ -52,7 +52,7 @@ class AddPartitionsToTxn:
         *,
         adds: bool,
         now: int,
-    ) -> Ticket:
+    ) -> Ticket[Struct]:
         """A ticket for {"codes": {(topic, partition): what the coordinator says}}."""
         leader = self._leader(transactional_id)
         if leader == NO_LEADER:
@@ -66,8 +66,8 @@ class AddPartitionsToTxn:
             return Ticket(
                 {"codes": {each: code if each in known else absent for each in partitions}}
             )
-        added, later = coordinator.add(transactional_id, producer, partitions, now), Ticket()
-
+        added = coordinator.add(transactional_id, producer, partitions, now)
+        later: Ticket[Struct] = Ticket()
         added.then(
             lambda answer: later.give({"codes": dict.fromkeys(partitions, answer["error_code"])})
         )
@@ -85,7 +85,7 @@ class AddPartitionsToTxn:
         producer: Producer,
         partitions: Partitions,
         adds: bool,
-    ) -> Ticket:
+    ) -> Ticket[Struct]:
         topics: dict[str, list[int]] = {}
         for topic, index in sorted(partitions):
             topics.setdefault(topic, []).append(index)
@@ -97,7 +97,7 @@ class AddPartitionsToTxn:
             "topics": [{"name": name, "partitions": rows} for name, rows in topics.items()],
         }
         _, version = self._broker.persona.listed()[ADD_PARTITIONS]
-        ticket = Ticket()
+        ticket: Ticket[Struct] = Ticket()
 
         def then(answer: Struct | None, now: int) -> None:
             codes: dict[tuple[str, int], int] = dict.fromkeys(partitions, E.NETWORK_EXCEPTION)
@@ -114,5 +114,5 @@ class AddPartitionsToTxn:
         return ticket
 
 
-def _all(partitions: Partitions, code: int) -> Ticket:
+def _all(partitions: Partitions, code: int) -> Ticket[Struct]:
     return Ticket({"codes": dict.fromkeys(partitions, code)})

@@ -68,7 +68,7 @@ class ConsumerGroups:
         beat: Beat,
         form: Callable[[int, HeartbeatResult | str | None], Struct],
         now: int,
-    ) -> Ticket:
+    ) -> Ticket[Struct]:
         """The answer that `form` makes of (code, what is told or words), when it is kept.
 
         Raises ApiError.
@@ -86,12 +86,12 @@ class ConsumerGroups:
             _end_classic(group)
             conversion.take_over(group, consumer_group)
             self._groups.coordinator.settle(group, now)
-        ticket = Ticket()
+        ticket: Ticket[Struct] = Ticket()
         self._keep(group, pairs, now, lambda code, at: ticket.give(form(code, told)))
         self._resolve_later(group, told.resolve, now)
         return ticket
 
-    def join(self, group: Group, ask: Join, now: int) -> Ticket | None:
+    def join(self, group: Group, ask: Join, now: int) -> Ticket[Struct] | None:
         """A classic member joins a consumer group; None where the group becomes a classic one."""
         consumer_group = group.consumer_group
         if consumer_group is None:
@@ -106,7 +106,7 @@ class ConsumerGroups:
             group.consumer_group, group.protocol_type = None, None
             self._unwatch(group)
             return None
-        ticket = Ticket()
+        ticket: Ticket[Struct] = Ticket()
         try:
             answer, resolve = classic_members.join(
                 self.coordinator, consumer_group, ask, now, self.new_id
@@ -121,7 +121,7 @@ class ConsumerGroups:
         self._resolve_later(group, resolve, now)
         return ticket
 
-    def sync(self, group: Group, body: Struct, now: int) -> Ticket:
+    def sync(self, group: Group, body: Struct, now: int) -> Ticket[Struct]:
         """SyncGroup of a classic member of a consumer group that has members."""
         protocol = body["protocol_type"], body["protocol_name"]
         try:
@@ -161,7 +161,7 @@ class ConsumerGroups:
 
     def leave(
         self, group: Group, who: Sequence[tuple[str, str | None]], now: int
-    ) -> tuple[list[int], Ticket]:
+    ) -> tuple[list[int], Ticket[Struct]]:
         """LeaveGroup, which admins send too: a code for each, and when it is kept."""
         consumer_group = group.consumer_group or ConsumerGroup()
         codes: list[int] = []
@@ -176,7 +176,7 @@ class ConsumerGroups:
                 codes.append(ErrorCode.NONE)
                 found[member.id] = member
         self.coordinator.fence(consumer_group, list(found.values()))
-        ticket = Ticket()
+        ticket: Ticket[Struct] = Ticket()
         self._keep(group, [], now, lambda code, at: ticket.give({"error_code": code}))
         return codes, ticket
 

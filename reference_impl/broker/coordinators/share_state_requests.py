@@ -51,7 +51,7 @@ class ShareStateRequests:
         group, topics = body["group_id"], body["topics"]
         if not group or not topics or not all(topic["partitions"] for topic in topics):
             return {"results": []}
-        ticket = Ticket()
+        ticket: Ticket[Struct] = Ticket()
         rows: dict[tuple[bytes, int], Struct] = {}
         wanted = [
             (bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]

@@ -68,7 +68,7 @@ class TransactionVerification:
 
     def verify(
         self, request: Request, rows: Iterable[tuple[str | None, Struct]], now: int
-    ) -> Ticket | None:
+    ) -> Ticket[Struct] | None:
         """A ticket for {"refusals": by partition}, or None where nothing is to be asked."""
         name = request.body["transactional_id"]
         if name is None or not self._broker.persona.quirk("produce.verifies-transactions"):
@@ -98,7 +98,7 @@ class TransactionVerification:
         asked = self._broker.room(AddPartitionsToTxn).ask(
             name, producer, frozenset(wanted), adds=adds, now=now
         )
-        told = Ticket()
+        told: Ticket[Struct] = Ticket()
 
         def then(answer: Struct) -> None:
             found = {key: _refusal(version, code) for key, code in answer["codes"].items()}
