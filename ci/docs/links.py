@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache, partial
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -21,6 +22,8 @@ LOADING = {
 }  # fmt: skip
 FETCHED = ("stylesheet", "icon", "preload", "prefetch", "preconnect", "dns-prefetch", "manifest")
 IN_STYLE = re.compile(r"(?:url\(\s*|@import\s+)['\"]?((?:https?:)?//[^'\")\s]+)")
+# Tags without attributes, of which there are most, link and load nothing.
+BARE = re.compile(r"</?(?!script|style)[a-z][a-z0-9-]*\s*>", re.IGNORECASE)
 OUTSIDE = re.compile(r"(?:[a-z]+:)?//|mailto:|data:|javascript:", re.IGNORECASE)
 
 
@@ -56,13 +59,14 @@ class Page(HTMLParser):
 
 def read(path: Path) -> Page:
     made = Page(path)
-    made.feed(path.read_text(encoding="utf-8"))
+    made.feed(BARE.sub("", path.read_text(encoding="utf-8")))
     return made
 
 
 def problems(site: Path) -> Iterator[str]:
     """Each broken link and each load from another host, in words."""
     pages = {path.resolve(): read(path) for path in sorted(site.rglob("*.html"))}
+    places = cache(partial(place_of, site))  # every page of a folder has the same menu
     for path, found in pages.items():
         shown = path.relative_to(site.resolve())
         for load in found.loads:
@@ -70,22 +74,24 @@ def problems(site: Path) -> Iterator[str]:
                 yield f"{shown}: loads {load}"
         for address in (*found.links, *found.loads):
             if not OUTSIDE.match(address):
-                yield from (f"{shown}: {why}" for why in broken(address, path, site, pages))
+                place, anchor = urldefrag(address)
+                target = places(path.parent, place, path.name == "404.html") if place else path
+                if target is None:
+                    yield f"{shown}: {address} leads nowhere"
+                elif anchor and target in pages and unquote(anchor) not in pages[target].anchors:
+                    yield f"{shown}: {address}: no such anchor"
     for style in site.rglob("*.css"):
         for load in IN_STYLE.findall(style.read_text(encoding="utf-8")):
             yield f"{style.relative_to(site)}: loads {load}"
 
 
-def broken(address: str, path: Path, site: Path, pages: dict[Path, Page]) -> Iterator[str]:
-    place, anchor = urldefrag(address)
-    if path.name == "404.html" and place.startswith("/"):
-        place = place.lstrip("/") or "."
-        target = (site / unquote(place)).resolve()
-    else:
-        target = (path.parent / unquote(place)).resolve() if place else path
+def place_of(site: Path, folder: Path, place: str, anywhere: bool) -> Path | None:
+    """The file that a link leads to; None where there is none. A page that is shown `anywhere` has
+    links from the root of the site.
+    """
+    if anywhere and place.startswith("/"):
+        folder, place = site, place.lstrip("/") or "."
+    target = (folder / unquote(place)).resolve()
     if target.is_dir():
         target = target / "index.html"
-    if not target.exists():
-        yield f"{address} leads nowhere"
-    elif anchor and target in pages and unquote(anchor) not in pages[target].anchors:
-        yield f"{address}: no such anchor"
+    return target if target.exists() else None
