@@ -15,12 +15,13 @@ from typing import Any
 from touchstone.harness.bench.contest import Figure, Options
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.codec import decode, encode
+from touchstone.reference_impl.wire.schema import Struct
 
 SCHEMA, VERSION = API[3].response, 12
 TURNS, TURN_SECONDS = 5, 0.1
 
 
-def metadata(topics: int) -> dict[str, Any]:
+def metadata(topics: int) -> Struct:
     partition = {
         "error_code": 0, "partition_index": 0, "leader_id": 0, "leader_epoch": 0,
         "replica_nodes": [0], "isr_nodes": [0], "offline_replicas": [],

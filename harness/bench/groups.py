@@ -20,12 +20,12 @@ import struct
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from touchstone.harness.bench.contest import Figure, Options, available_peers
 from touchstone.harness.bench.line import Answers, Line, demand, frame
 from touchstone.harness.bench.turn import Measure, Meter, Turn, contest
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 MEMBERS = (10, 100, 1_000)
 COMMITTERS = ((1, 1), (8, 1), (8, 20))  # members, partitions in each commit
@@ -238,16 +238,14 @@ class _Group:
             self._leads[member.id] = _Patched(made, _int(_GENERATION))
         return self._leads[member.id]
 
-    def _joins(self, member_id: str) -> dict[str, Any]:
+    def _joins(self, member_id: str) -> Struct:
         return {
             "group_id": TOPIC, "session_timeout_ms": SESSION_MS, "rebalance_timeout_ms": SESSION_MS,
             "member_id": member_id, "protocol_type": "bench", "reason": None,
             "protocols": [{"name": "range", "metadata": b"t" * 20 + _SUBSCRIBED}],
         }  # fmt: skip
 
-    def _syncs(
-        self, member_id: str, assignments: list[dict[str, Any]] | None = None
-    ) -> dict[str, Any]:
+    def _syncs(self, member_id: str, assignments: list[Struct] | None = None) -> Struct:
         return {
             "group_id": TOPIC, "generation_id": _GENERATION, "member_id": member_id,
             "protocol_type": "bench", "protocol_name": "range", "assignments": assignments or [],

@@ -9,10 +9,10 @@ import socket
 import struct
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
+from touchstone.reference_impl.wire.schema import Struct
 
 PATIENCE_S = 60.0
 _CHUNK = 1 << 16
@@ -33,11 +33,11 @@ class Line:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, api: str, version: int, body: Struct) -> Struct:
         self.socket.sendall(frame(api, version, body))
         return headers.decode_response(by_name(api).key, version, self.take()).body
 
-    def until(self, api: str, version: int, body: dict[str, Any]) -> dict[str, Any]:
+    def until(self, api: str, version: int, body: Struct) -> Struct:
         """Ask again while the coordinator is not there yet, or busy; RuntimeError in the end."""
         until = time.monotonic() + PATIENCE_S
         while True:
@@ -94,7 +94,7 @@ class Answers:
         return found
 
 
-def frame(api: str, version: int, body: dict[str, Any]) -> bytes:
+def frame(api: str, version: int, body: Struct) -> bytes:
     """A request with its length in front."""
     request = headers.encode_request(by_name(api).key, version, 1, CLIENT, body)
     return struct.pack(">i", len(request)) + request

@@ -21,8 +21,8 @@ def check(transcript: Transcript) -> list[Finding]:
             continue
         if exchange.undecodable is not None:
             found.append(Finding("answer-parses", exchange.label, ANSWER, exchange.undecodable))
-        elif exchange.response.end != len(received.raw):
-            left = len(received.raw) - exchange.response.end
+        elif (answer := exchange.response) is not None and answer.end != len(received.raw):
+            left = len(received.raw) - answer.end
             word = f"{left} bytes are left after the answer"
             found.append(Finding("answer-parses", exchange.label, "", word))
     return found

@@ -214,8 +214,9 @@ def clauses(claims: Iterable[Claim], ledger: Ledger | None = None) -> list[Stand
             if "." in word and CLAUSE.fullmatch(word):
                 citing.setdefault(word.partition(".")[0], []).append(claim.id)
     return [
-        _standing(id, CLAUSE.fullmatch(id)[1], entry, citing.get(id, ()))  # type: ignore[index]
+        _standing(id, found[1], entry, citing.get(id, ()))
         for id, entry in ledger.clauses.items()
+        if (found := CLAUSE.fullmatch(id))
     ]
 
 

@@ -8,9 +8,11 @@ answer into a list; `[-1]` counts from the end. Nothing here knows Kafka.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Step = str | int
+Test = Callable[[Any, Any], bool]  # of what was found and what is wanted
 
 EVERY = "*"
 _STEP = re.compile(r"(?:^|\.)([A-Za-z_$][\w$]*)|\[(-?\d+|\*)\]")
@@ -78,7 +80,7 @@ def holds(value: Any, path: str, op: str, wanted: Any) -> bool:
     return OPERATORS[op](found, wanted)
 
 
-def _every(test: Any) -> Any:
+def _every(test: Test) -> Test:
     """`[*]` nests lists; the condition must hold for each leaf, and an empty list has none."""
 
     def check(found: Any, wanted: Any) -> bool:
@@ -88,7 +90,7 @@ def _every(test: Any) -> Any:
     return check
 
 
-def _leaves(value: Any) -> Any:
+def _leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, list):
         for element in value:
             yield from _leaves(element)
@@ -96,7 +98,7 @@ def _leaves(value: Any) -> Any:
         yield value
 
 
-OPERATORS: dict[str, Any] = {
+OPERATORS: dict[str, Test] = {
     "==": lambda found, wanted: found == wanted,
     "!=": lambda found, wanted: found != wanted,
     ">=": lambda found, wanted: found is not None and found >= wanted,

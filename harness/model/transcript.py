@@ -23,6 +23,7 @@ from typing import Any
 from touchstone.harness.model.translation import Translation
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.schema import Struct
 
 SCHEMA = 1
 
@@ -120,9 +121,9 @@ class Exchange:
         return found
 
     @cached_property
-    def request(self) -> Any:
-        """The decoded request (wire.headers.Request), its body in the scenario's words; None when
-        there is none that decodes.
+    def request(self) -> headers.Request | None:
+        """The decoded request, its body in the scenario's words; None when there is none that
+        decodes.
         """
         if self.sent is None or not self.sent.framed or self.sent.api not in API:
             return None
@@ -135,7 +136,7 @@ class Exchange:
         return replace(found, body=self.translation.answer(found.body))
 
     @cached_property
-    def _decoded(self) -> tuple[Any, str | None]:
+    def _decoded(self) -> tuple[headers.Response | None, str | None]:
         """The decoded response and the reason why there is none."""
         if self.received is None:
             return None, "no answer"
@@ -148,18 +149,19 @@ class Exchange:
             return None, str(error)
 
     @property
-    def response(self) -> Any:
-        """The decoded answer (wire.headers.Response) as the target wrote it."""
+    def response(self) -> headers.Response | None:
+        """The decoded answer as the target wrote it."""
         return self._decoded[0]
 
     @cached_property
-    def answer(self) -> Any:
+    def answer(self) -> Struct | None:
         """The decoded body of the answer in the scenario's words, None when there is none or it
         does not decode.
         """
-        if self._decoded[0] is None or self.translation is None:
-            return None if self._decoded[0] is None else self._decoded[0].body
-        return self.translation.answer(self._decoded[0].body)
+        response = self._decoded[0]
+        if response is None or self.translation is None:
+            return None if response is None else response.body
+        return self.translation.answer(response.body)
 
     @property
     def undecodable(self) -> str | None:
@@ -223,7 +225,7 @@ class Transcript:
         return {exchange.label: exchange for exchange in self.exchanges}
 
     @property
-    def answers(self) -> dict[str, Any]:
+    def answers(self) -> dict[str, Struct]:
         """Decoded answers by the label of their step; steps without one are missing."""
         decoded = {label: exchange.answer for label, exchange in self.by_label.items()}
         return {label: answer for label, answer in decoded.items() if answer is not None}

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
+from touchstone.reference_impl.wire.schema import Struct
 
 BROKER, LOGGER = 4, 8
 ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
@@ -77,7 +78,7 @@ def lost(back: Mapping[str, str | None]) -> list[str]:
     return sorted(name for name, value in back.items() if value == SECRET)
 
 
-def increments(resource: Resource, back: Mapping[str, str | None]) -> dict[str, Any]:
+def increments(resource: Resource, back: Mapping[str, str | None]) -> Struct:
     """A body of IncrementalAlterConfigs."""
     rows = [
         {"name": name, "config_operation": DELETE if value is None else SET, "value": value}
@@ -87,13 +88,13 @@ def increments(resource: Resource, back: Mapping[str, str | None]) -> dict[str, 
     return _body(resource, rows)
 
 
-def whole(resource: Resource, was: Mapping[str, str]) -> dict[str, Any]:
+def whole(resource: Resource, was: Mapping[str, str]) -> Struct:
     """A body of AlterConfigs, which replaces everything."""
     rows = [{"name": n, "value": value} for n, value in sorted(was.items()) if value != SECRET]
     return _body(resource, rows)
 
 
-def _body(resource: Resource, rows: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _body(resource: Resource, rows: Iterable[Mapping[str, Any]]) -> Struct:
     kind, name = resource
     one = {"resource_type": kind, "resource_name": name, "configs": list(rows)}
     return {"resources": [one], "validate_only": False}

@@ -34,6 +34,7 @@ from touchstone.harness.run.leftovers import (
 )
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import ErrorCode, name_of
+from touchstone.reference_impl.wire.schema import Struct
 
 GONE = -1  # the epoch by which a member of the newer protocols leaves
 AT_ONCE = 100  # names in one request
@@ -137,7 +138,7 @@ class Clearing:
     # what is neither topic nor group
 
     def _settings(self) -> Talk:
-        def body(owners: list[Any], _: int) -> dict[str, Any]:
+        def body(owners: list[Any], _: int) -> Struct:
             rows = [_unset(owner, self.made.settings[owner]) for owner in owners]
             return {"resources": rows, "validate_only": False}
 
@@ -150,7 +151,7 @@ class Clearing:
         )  # fmt: skip
 
     def _quotas(self) -> Talk:
-        def body(entities: list[Any], _: int) -> dict[str, Any]:
+        def body(entities: list[Any], _: int) -> Struct:
             rows = [_unlimited(entity, self.made.quotas[entity]) for entity in entities]
             return {"entries": rows, "validate_only": False}
 
@@ -163,7 +164,7 @@ class Clearing:
         )
 
     def _users(self, controller: Address | None) -> Talk:
-        def body(users: list[tuple[str, int]], _: int) -> dict[str, Any]:
+        def body(users: list[tuple[str, int]], _: int) -> Struct:
             rows = [{"name": name, "mechanism": mechanism} for name, mechanism in users]
             return {"deletions": rows, "upsertions": []}
 
@@ -178,7 +179,7 @@ class Clearing:
             )  # fmt: skip
 
     def _acls(self) -> Talk:
-        def body(acls: list[tuple[Any, ...]], version: int) -> dict[str, Any]:
+        def body(acls: list[tuple[Any, ...]], version: int) -> Struct:
             filters = [dict(zip(_ACL_FILTER, one, strict=True)) for one in acls]
             if version == 0:  # which knows no patterns
                 filters = [{k: v for k, v in f.items() if "pattern" not in k} for f in filters]
@@ -196,7 +197,7 @@ class Clearing:
     # topics
 
     def _topics(self, controller: Address | None) -> Talk:
-        def body(names: list[str], version: int) -> dict[str, Any]:
+        def body(names: list[str], version: int) -> Struct:
             rows = {"topics": [{"name": name} for name in names]}
             return (rows if version >= 6 else {"topic_names": names}) | {"timeout_ms": TIMEOUT_MS}
 
@@ -322,12 +323,12 @@ def _members(answer: Any) -> Iterator[tuple[str, Any]]:
             yield row["group_id"], member
 
 
-def _unset(owner: tuple[int, str], keys: Iterable[str]) -> dict[str, Any]:
+def _unset(owner: tuple[int, str], keys: Iterable[str]) -> Struct:
     rows = [{"name": key, "config_operation": DELETE, "value": None} for key in sorted(keys)]
     return {"resource_type": owner[0], "resource_name": owner[1], "configs": rows}
 
 
-def _unlimited(entity: Any, keys: Iterable[str]) -> dict[str, Any]:
+def _unlimited(entity: Any, keys: Iterable[str]) -> Struct:
     return {
         "entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity],
         "ops": [{"key": key, "value": 0.0, "remove": True} for key in sorted(keys)],

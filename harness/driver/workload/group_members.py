@@ -19,6 +19,7 @@ from touchstone.reference_impl.client.flow import ClientError, Failed, Flow
 from touchstone.reference_impl.client.member import Member as Membership
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 SESSION_MS, HEARTBEAT_MS = 6_000, 200  # the least that every release takes
 LEAVES, FALLS_BEHIND = 0.1, 0.2  # of a member's turns inside
@@ -133,7 +134,7 @@ class GroupMember(Member):
         else:
             self.recorder.end(number, offsets=found)
 
-    def _divide(self, protocol: str, members: list[dict[str, Any]]) -> Flow[dict[str, bytes]]:
+    def _divide(self, protocol: str, members: list[Struct]) -> Flow[dict[str, bytes]]:
         """All partitions of the plan, whatever members subscribe to."""
         topics = dict.fromkeys(self.plan.topics, self.plan.partitions)
         takers = [Taker(row["member_id"], None, frozenset(topics)) for row in members]
