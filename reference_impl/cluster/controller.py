@@ -104,9 +104,18 @@ class Controller(ABC):
         """Elections somebody asks for; None means all partitions, and tells of those alone that
         needed one."""
 
+    def stuck(self, places: Iterable[TopicPartition]) -> bool:
+        """Whether an election of these gets no answer, as a ZooKeeper controller's may not."""
+        return False
+
     @abstractmethod
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Move it to these brokers; it is done when all of them are in sync (KIP-455)."""
+
+    def reassign_together(self, rows: Iterable[tuple[Partition, Sequence[int]]]) -> None:
+        """The moves of one request."""
+        for partition, replicas in rows:
+            self.reassign(partition, replicas)
 
     @abstractmethod
     def cancel(self, partition: Partition) -> bool:
