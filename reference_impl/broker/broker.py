@@ -102,7 +102,7 @@ class Broker:
         self._ask_alarm = False  # an alarm stands for the oldest of them
         self._correlation = 0
         self._instant = 0  # of the entry that is running
-        self.since = 0  # when it began: its first entry, which hears what there is
+        self.since = 0  # when it began: its first entry, which receives the whole state
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         self.replicas = Replicas(self, logs)
         self.log_manager = LogManager(self)
