@@ -18,11 +18,11 @@ from touchstone.suites.kit.producing import produce_many
 from touchstone.suites.kit.records import ONE, THREE, TWO, batch
 from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
-    LAG,
     LONG_MS,
     MARK,
     OFFSET,
+    SHORT_LAG,
+    SHORT_SESSIONS,
     a_log,
     end,
     marked,
@@ -45,7 +45,7 @@ IN_SYNC = "min.insync.replicas"
     api="Produce",
     versions=only("Produce", 3),
     acks=(-1, 0, 1),
-    **LAG,
+    **SHORT_LAG,
 )
 def test_every_kind_counts_on(case):
     """Produce with acks -1, 0 or 1 is written where three replicas are in sync, and consumers see
@@ -66,7 +66,7 @@ def test_every_kind_counts_on(case):
     api="Produce",
     versions=only("Produce", 3),
     acks=(0, 1),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_one_is_answered_before_followers_have_it(case):
     """Produce with acks=1 is answered while a follower in the ISR does not fetch (with acks=0 none
@@ -95,7 +95,7 @@ def test_one_is_answered_before_followers_have_it(case):
     evidence=("APPEND-22", "REPL-08", "REPL-09"),
     api="Produce",
     versions=only("Produce", 3),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_all_waits_for_a_follower_in_sync(case):
     """Produce with acks=all is not answered while a follower in the ISR does not fetch, and is when
@@ -119,7 +119,7 @@ def test_all_waits_for_a_follower_in_sync(case):
     evidence=("APPEND-22", "REPL-08"),
     api="Produce",
     versions=only("Produce", 3),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_all_times_out_and_stays(case):
     """Produce with acks=all answers REQUEST_TIMED_OUT when a follower in the ISR does not fetch
@@ -146,7 +146,7 @@ def test_all_times_out_and_stays(case):
     evidence=("APPEND-22", "REPL-08", "REPL-11", "REPL-14"),
     api="Produce",
     versions=only("Produce", 3),
-    **LAG,
+    **SHORT_LAG,
 )
 def test_all_counts_only_the_isr(case):
     """Produce with acks=all is answered when a stalled follower leaves the ISR; on 2.8 it answers
@@ -175,7 +175,7 @@ def test_all_counts_only_the_isr(case):
     evidence=("APPEND-04",),
     api="Produce",
     versions=only("Produce", 3),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_all_needs_the_minimum_in_sync(case):
     """Produce with acks=all answers NOT_ENOUGH_REPLICAS and writes nothing while the ISR is smaller
@@ -209,7 +209,7 @@ def test_all_needs_the_minimum_in_sync(case):
     evidence=("APPEND-23", "KIP-966"),
     api="Produce",
     versions=only("Produce", 3),
-    **LAG,
+    **SHORT_LAG,
 )
 def test_all_may_fail_after_the_append(case):
     """Produce with acks=all answers NOT_ENOUGH_REPLICAS_AFTER_APPEND when the ISR falls below
@@ -244,7 +244,7 @@ def test_all_may_fail_after_the_append(case):
     api="Produce",
     versions=only("Produce", 3),
     replicas=(1, 2, 3),
-    **LAG,
+    **SHORT_LAG,
 )
 def test_a_minimum_above_the_replicas(case):
     """Produce with acks=all answers NOT_ENOUGH_REPLICAS where min.insync.replicas exceeds the
@@ -268,7 +268,7 @@ def test_a_minimum_above_the_replicas(case):
     evidence=("APPEND-01", "APPEND-22"),
     api="Produce",
     versions=only("Produce", 3),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_each_partition_waits_for_its_own(case):
     """Produce with acks=all answers REQUEST_TIMED_OUT for the partition with a stalled follower and

@@ -19,10 +19,10 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     ISR,
     LEADER,
     PART,
+    SHORT_SESSIONS,
     a_log,
     led,
     look,
@@ -31,7 +31,7 @@ from touchstone.suites.kit.three_brokers import (
 )
 
 CODE = "topics[0].error_code"
-CREATE = {"api": "CreateTopics", "versions": only("CreateTopics", 2), **DEATH}
+CREATE = {"api": "CreateTopics", "versions": only("CreateTopics", 2), **SHORT_SESSIONS}
 AWAY = Until(metadata(broker=0, name="away"), "brokers", "len ==", 2)
 
 
@@ -112,7 +112,7 @@ def test_placement_while_a_broker_is_down(case):
 
 
 @claim("controller.a-topic-grows-without-its-brokers", evidence=("CTL-12",),
-       api="CreatePartitions", versions=only("CreatePartitions", 0), **DEATH)  # fmt: skip
+       api="CreatePartitions", versions=only("CreatePartitions", 0), **SHORT_SESSIONS)  # fmt: skip
 def test_a_topic_grows_without_its_brokers(case):
     """CreatePartitions accepts a replica on a stopped broker and the live replica leads; ZooKeeper
     releases answer INVALID_REPLICA_ASSIGNMENT.
@@ -142,7 +142,7 @@ def test_a_topic_grows_without_its_brokers(case):
 
 
 @claim("controller.deletion-while-a-replica-is-absent", evidence=("CTL-21", "TOPIC-35"),
-       api="DeleteTopics", versions=only("DeleteTopics", 1), **DEATH)  # fmt: skip
+       api="DeleteTopics", versions=only("DeleteTopics", 1), **SHORT_SESSIONS)  # fmt: skip
 def test_deletion_while_a_replica_is_absent(case):
     """In ZooKeeper releases the deletion of a topic with a replica on a stopped broker ends after
     its return (REQUEST_TIMED_OUT or no error before); KRaft deletes at once.

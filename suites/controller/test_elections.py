@@ -13,12 +13,12 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.controllers import UNCLEAN, describe, elect
 from touchstone.suites.kit.records import ONE, THREE, TWO
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
     ISR,
     LEADER,
     OFFSET,
     PART,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_UNHARMED,
     a_log,
     end,
     led,
@@ -52,7 +52,7 @@ def after_a_return(case, topic, row=(1, 2, 0)):
     ]
 
 
-@claim("controller.the-next-in-line-leads", evidence=("CTL-16",), **DEATH,
+@claim("controller.the-next-in-line-leads", evidence=("CTL-16",), **SHORT_SESSIONS,
        second=(0, 2))  # fmt: skip
 def test_the_next_in_line_leads(case):
     """When a leader dies, the next replica of the assignment becomes leader in a
@@ -69,7 +69,7 @@ def test_the_next_in_line_leads(case):
     )
 
 
-@claim("controller.assignments-decide-not-the-isr", evidence=("CTL-16",), **DEATH)
+@claim("controller.assignments-decide-not-the-isr", evidence=("CTL-16",), **SHORT_SESSIONS)
 def test_assignments_decide_not_the_isr(case):
     """The order of the assignment decides which ISR member becomes leader, not the order of the
     ISR.
@@ -87,7 +87,7 @@ def test_assignments_decide_not_the_isr(case):
     )
 
 
-@claim("controller.who-left-the-isr-is-passed-over", evidence=("CTL-16",), **DEATH)
+@claim("controller.who-left-the-isr-is-passed-over", evidence=("CTL-16",), **SHORT_SESSIONS)
 def test_who_left_the_isr_is_passed_over(case):
     """An election skips the next replica of the assignment while it is outside the ISR."""
     name = case.topic()
@@ -106,7 +106,7 @@ def test_who_left_the_isr_is_passed_over(case):
 
 
 @claim("controller.the-preferred-leader-is-elected-on-request", evidence=("CTL-23", "KIP-183"),
-       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **SHORT_SESSIONS)  # fmt: skip
 def test_the_preferred_leader_is_elected_on_request(case):
     """ElectLeaders makes the preferred replica leader again, in a new leader epoch."""
     name = case.topic()
@@ -121,7 +121,7 @@ def test_the_preferred_leader_is_elected_on_request(case):
 
 
 @claim("controller.a-preferred-leader-must-be-there", evidence=("CTL-23", "KIP-183"),
-       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **SHORT_SESSIONS)  # fmt: skip
 def test_a_preferred_leader_must_be_there(case):
     """While the preferred replica is down, ElectLeaders answers PREFERRED_LEADER_NOT_AVAILABLE and
     the leader stays.
@@ -141,7 +141,7 @@ def test_a_preferred_leader_must_be_there(case):
 
 
 @claim("controller.no-election-without-need", evidence=("CTL-23", "KIP-183", "KIP-460"),
-       api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_no_election_without_need(case):
     """ElectLeaders of a partition that its preferred replica leads answers ELECTION_NOT_NEEDED
     (2.2: no error) and changes neither leader nor leader epoch.
@@ -164,7 +164,7 @@ def test_no_election_without_need(case):
 
 
 @claim("controller.elections-know-their-partitions", evidence=("KIP-183",),
-       api="ElectLeaders", versions=ELECTIONS, **CALM)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_elections_know_their_partitions(case):
     """ElectLeaders of a topic or partition that does not exist answers
     UNKNOWN_TOPIC_OR_PARTITION.
@@ -181,8 +181,14 @@ def test_elections_know_their_partitions(case):
     )
 
 
-@claim("controller.an-unclean-election-on-request", evidence=("CTL-17", "KIP-460"),
-       api="ElectLeaders", versions=range_("ElectLeaders", 1), where=CHEAP, **DEATH)  # fmt: skip
+@claim(
+    "controller.an-unclean-election-on-request",
+    evidence=("CTL-17", "KIP-460"),
+    api="ElectLeaders",
+    versions=range_("ElectLeaders", 1),
+    where=CHEAP,
+    **SHORT_SESSIONS,
+)
 def test_an_unclean_election_on_request(case):
     """An unclean ElectLeaders makes a replica outside the ISR leader of a leaderless partition; the
     records that it lacks are lost.
@@ -209,8 +215,13 @@ def test_an_unclean_election_on_request(case):
     )
 
 
-@claim("controller.no-unclean-election-without-need", evidence=("KIP-460",),
-       api="ElectLeaders", versions=range_("ElectLeaders", 1), **CALM)  # fmt: skip
+@claim(
+    "controller.no-unclean-election-without-need",
+    evidence=("KIP-460",),
+    api="ElectLeaders",
+    versions=range_("ElectLeaders", 1),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_no_unclean_election_without_need(case):
     """An unclean ElectLeaders of a partition that has a leader answers ELECTION_NOT_NEEDED."""
     name = case.topic()
@@ -224,8 +235,14 @@ def test_no_unclean_election_without_need(case):
     )
 
 
-@claim("controller.an-unclean-election-needs-a-replica", evidence=("KIP-460",),
-       api="ElectLeaders", versions=range_("ElectLeaders", 1), where=CHEAP, **DEATH)  # fmt: skip
+@claim(
+    "controller.an-unclean-election-needs-a-replica",
+    evidence=("KIP-460",),
+    api="ElectLeaders",
+    versions=range_("ElectLeaders", 1),
+    where=CHEAP,
+    **SHORT_SESSIONS,
+)
 def test_an_unclean_election_needs_a_replica(case):
     """An unclean ElectLeaders answers ELIGIBLE_LEADERS_NOT_AVAILABLE while no replica is alive."""
     name = case.topic()
@@ -239,7 +256,7 @@ def test_an_unclean_election_needs_a_replica(case):
 
 
 @claim("controller.eligible-replicas-outlive-the-isr", evidence=("KIP-966",),
-       api="DescribeTopicPartitions", **on("4.3", DEATH))  # fmt: skip
+       api="DescribeTopicPartitions", **on("4.3", SHORT_SESSIONS))  # fmt: skip
 def test_eligible_replicas_outlive_the_isr(case):
     """A replica that leaves an ISR at min.insync.replicas stays an eligible leader replica until it
     is back in sync.
@@ -267,7 +284,7 @@ def test_eligible_replicas_outlive_the_isr(case):
     )
 
 
-@claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), **on("4.3", DEATH))
+@claim("controller.an-eligible-replica-leads", evidence=("KIP-966",), **on("4.3", SHORT_SESSIONS))
 def test_an_eligible_replica_leads(case):
     """When the whole ISR is down, a returning eligible leader replica becomes leader as the only
     ISR member; below min.insync.replicas its high watermark does not advance.
@@ -298,7 +315,7 @@ def test_an_eligible_replica_leads(case):
 
 
 @claim("controller.elections-for-every-partition", evidence=("KIP-183",),
-       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **DEATH)  # fmt: skip
+       api="ElectLeaders", versions=ELECTIONS, where=CHEAP, **SHORT_SESSIONS)  # fmt: skip
 def test_elections_for_every_partition(case):
     """ElectLeaders of two partitions answers each by itself: one gets a new leader, the other needs
     none.

@@ -13,7 +13,7 @@ from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.three_brokers import CALM, on
+from touchstone.suites.kit.three_brokers import SHORT_SESSIONS_UNHARMED, on
 
 METADATA = "__cluster_metadata"
 PART = "topics[0].partitions[0]"
@@ -64,7 +64,7 @@ def test_a_quorum_of_one(case):
 
 @claim("controller.brokers-observe-the-quorum", evidence=("KIP-595", "KIP-836"),
        api="DescribeQuorum", versions=range_("DescribeQuorum", 0, 1),
-       capabilities=("controller-apart",), **on("3.9+", CALM))  # fmt: skip
+       capabilities=("controller-apart",), **on("3.9+", SHORT_SESSIONS_UNHARMED))  # fmt: skip
 def test_brokers_observe_the_quorum(case):
     """With a separate controller DescribeQuorum shows one voter and every broker as observer,
     whichever broker answers.

@@ -22,10 +22,10 @@ from touchstone.suites.kit.controllers import (
 )
 from touchstone.suites.kit.records import ONE, TWO
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
     EPOCH,
     LEADER,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_UNHARMED,
     a_log,
     led,
     look,
@@ -35,7 +35,7 @@ from touchstone.suites.kit.three_brokers import (
     write,
 )
 
-ZOOKEEPER = on("1.0-2.8", CALM)
+ZOOKEEPER = on("1.0-2.8", SHORT_SESSIONS_UNHARMED)
 PAST = 0  # controllers count their epochs from 1
 
 
@@ -120,8 +120,13 @@ def test_only_the_controller_shuts_brokers_down(case):
     )
 
 
-@claim("controller.a-stale-broker-changes-no-isr", evidence=("KIP-497", "KIP-380"),
-       api="AlterPartition", versions=every("AlterPartition"), **on("2.8", CALM))  # fmt: skip
+@claim(
+    "controller.a-stale-broker-changes-no-isr",
+    evidence=("KIP-497", "KIP-380"),
+    api="AlterPartition",
+    versions=every("AlterPartition"),
+    **on("2.8", SHORT_SESSIONS_UNHARMED),
+)
 def test_a_stale_broker_changes_no_isr(case):
     """AlterPartition with a wrong broker epoch answers STALE_BROKER_EPOCH and leaves the ISR as it
     is.
@@ -139,7 +144,7 @@ def test_a_stale_broker_changes_no_isr(case):
 
 
 @claim("controller.brokers-have-no-controller-apis", evidence=("KIP-500", "KIP-631"),
-       **on("3.9+", CALM))  # fmt: skip
+       **on("3.9+", SHORT_SESSIONS_UNHARMED))  # fmt: skip
 def test_brokers_have_no_controller_apis(case):
     """A KRaft broker closes a connection that sends LeaderAndIsr and keeps the leader."""
     name = case.topic()
@@ -157,7 +162,7 @@ def test_brokers_have_no_controller_apis(case):
 
 
 @claim("controller.another-takes-over", evidence=("CTL-03", "CTL-05", "CTL-07", "CTL-10"),
-       **on("1.0-2.8", DEATH))  # fmt: skip
+       **on("1.0-2.8", SHORT_SESSIONS))  # fmt: skip
 def test_another_takes_over(case):
     """When the controller dies, another broker becomes controller, elects leaders and creates
     topics; requests with the old controller epoch answer STALE_CONTROLLER_EPOCH.

@@ -10,11 +10,11 @@ from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import pause_broker, resume_broker
 from touchstone.suites.kit.records import ONE, THREE, TWO
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     ISR,
-    LAG,
     MARK,
     OFFSET,
+    SHORT_LAG,
+    SHORT_SESSIONS,
     a_log,
     end,
     follow,
@@ -34,7 +34,7 @@ def drained(topic, offset=1):
     return read(topic, offset, name="drained", max_wait_ms=700)
 
 
-@claim("isr.a-stalled-follower-leaves", evidence=("REPL-09", "REPL-11", "REPL-14"), **LAG)
+@claim("isr.a-stalled-follower-leaves", evidence=("REPL-09", "REPL-11", "REPL-14"), **SHORT_LAG)
 def test_a_stalled_follower_leaves(case):
     """A follower that stops fetching leaves the ISR after replica.lag.time.max.ms in the same
     leader epoch, and the high watermark advances (in 2.8 with the next append, KAFKA-13091).
@@ -67,7 +67,7 @@ def test_a_stalled_follower_leaves(case):
 @claim(
     "isr.a-new-isr-is-told-later",
     evidence=("REPL-17", "CTL-19", "REPL-14"),
-    **on("1.0-2.2", LAG),
+    **on("1.0-2.2", SHORT_LAG),
 )
 def test_a_new_isr_is_told_later(case):
     """A leader that shrinks the ISR advances the high watermark at once, while Metadata of every
@@ -92,7 +92,7 @@ def test_a_new_isr_is_told_later(case):
     )
 
 
-@claim("isr.a-stalled-follower-returns", evidence=("REPL-16", "REPL-18"), **LAG)
+@claim("isr.a-stalled-follower-returns", evidence=("REPL-16", "REPL-18"), **SHORT_LAG)
 def test_a_stalled_follower_returns(case):
     """A stalled follower that fetches again catches up and rejoins the ISR in the same leader
     epoch.
@@ -110,7 +110,7 @@ def test_a_stalled_follower_returns(case):
     )
 
 
-@claim("isr.an-idle-partition-forgives", evidence=("REPL-11", "observed on 2.2.1"), **LAG)
+@claim("isr.an-idle-partition-forgives", evidence=("REPL-11", "observed on 2.2.1"), **SHORT_LAG)
 def test_an_idle_partition_forgives(case):
     """A follower at the log end stays in the ISR however long it does not fetch; in
     1.0 it leaves.
@@ -130,7 +130,7 @@ def test_an_idle_partition_forgives(case):
 @claim(
     "isr.a-slow-follower-leaves",
     evidence=("REPL-07", "REPL-12"),
-    **on("1.0-2.2,3.9+", LAG),  # in 2.8 a high watermark alone does not show it (KAFKA-13091)
+    **on("1.0-2.2,3.9+", SHORT_LAG),  # in 2.8 a high watermark alone does not show it (KAFKA-13091)
 )
 def test_a_slow_follower_leaves(case):
     """A follower that fetches but never reaches the log end leaves the ISR."""
@@ -147,7 +147,7 @@ def test_a_slow_follower_leaves(case):
     )
 
 
-@claim("isr.a-follower-at-the-end-stays", evidence=("REPL-07", "REPL-12", "REPL-13"), **LAG)
+@claim("isr.a-follower-at-the-end-stays", evidence=("REPL-07", "REPL-12", "REPL-13"), **SHORT_LAG)
 def test_a_follower_at_the_end_stays(case):
     """A follower that reaches the log end again and again stays in the ISR while the log grows."""
     name = case.topic()
@@ -171,7 +171,7 @@ def test_a_follower_at_the_end_stays(case):
     )
 
 
-@claim("isr.the-leader-never-leaves", evidence=("REPL-14", "REPL-08"), **LAG)
+@claim("isr.the-leader-never-leaves", evidence=("REPL-14", "REPL-08"), **SHORT_LAG)
 def test_the_leader_never_leaves(case):
     """When every follower stalls, the leader alone is the ISR and the high watermark reaches its
     log end (in 2.8 with the next append, KAFKA-13091).
@@ -200,7 +200,7 @@ def test_the_leader_never_leaves(case):
     )
 
 
-@claim("isr.the-slowest-member-holds-the-mark", evidence=("REPL-07", "REPL-08"), **DEATH)
+@claim("isr.the-slowest-member-holds-the-mark", evidence=("REPL-07", "REPL-08"), **SHORT_SESSIONS)
 def test_the_slowest_member_holds_the_mark(case):
     """The high watermark is the fetch offset of the slowest ISR member and never moves back."""
     name = case.topic()
@@ -222,7 +222,7 @@ def test_the_slowest_member_holds_the_mark(case):
     )
 
 
-@claim("isr.followers-read-above-the-mark", evidence=("REPL-06", "REPL-09"), **DEATH)
+@claim("isr.followers-read-above-the-mark", evidence=("REPL-06", "REPL-09"), **SHORT_SESSIONS)
 def test_followers_read_above_the_mark(case):
     """Fetch and ListOffsets of a follower reach the log end; those of a consumer end at the high
     watermark.

@@ -13,13 +13,13 @@ from touchstone.harness.model.steps import kill_broker, start_broker, stop_broke
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, THREE, TWO
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
-    DEATH_OF_TWO,
     ISR,
     LEADER,
     MARK,
     PART,
     READ,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_APART,
     a_log,
     led,
     marked,
@@ -36,7 +36,7 @@ OFFLINE = f"{PART}.offline_replicas"
 UNCLEAN = {"unclean.leader.election.enable": "true"}
 
 
-@claim("isr.a-stopped-follower-leaves-at-once", evidence=("CTL-24", "BRK-32"), **DEATH)
+@claim("isr.a-stopped-follower-leaves-at-once", evidence=("CTL-24", "BRK-32"), **SHORT_SESSIONS)
 def test_a_stopped_follower_leaves_at_once(case):
     """A follower that shuts down leaves the ISR and becomes an offline replica; the leader epoch
     rises in ZooKeeper releases and stays in KRaft.
@@ -57,7 +57,9 @@ def test_a_stopped_follower_leaves_at_once(case):
     )
 
 
-@claim("isr.a-killed-follower-leaves-with-its-session", evidence=("BRK-30", "CTL-16"), **DEATH)
+@claim(
+    "isr.a-killed-follower-leaves-with-its-session", evidence=("BRK-30", "CTL-16"), **SHORT_SESSIONS
+)
 def test_a_killed_follower_leaves_with_its_session(case):
     """A killed follower leaves the ISR and becomes an offline replica when its session expires."""
     name = case.topic()
@@ -74,7 +76,7 @@ def test_a_killed_follower_leaves_with_its_session(case):
     )
 
 
-@claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **DEATH)
+@claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **SHORT_SESSIONS)
 def test_a_follower_that_returns_is_last(case):
     """A follower that restarts catches up and rejoins the ISR without a new leader epoch."""
     name = case.topic()
@@ -91,7 +93,9 @@ def test_a_follower_that_returns_is_last(case):
     )
 
 
-@claim("isr.a-leader-that-returns-follows", evidence=("CTL-16", "CTL-18", "REPL-16"), **DEATH)
+@claim(
+    "isr.a-leader-that-returns-follows", evidence=("CTL-16", "CTL-18", "REPL-16"), **SHORT_SESSIONS
+)
 def test_a_leader_that_returns_follows(case):
     """A former leader that restarts follows and joins the end of the ISR (4.3 lists it by broker
     id).
@@ -108,7 +112,7 @@ def test_a_leader_that_returns_follows(case):
     )
 
 
-@claim("isr.two-followers-leave-and-return", evidence=("CTL-24", "REPL-16"), **DEATH)
+@claim("isr.two-followers-leave-and-return", evidence=("CTL-24", "REPL-16"), **SHORT_SESSIONS)
 def test_two_followers_leave_and_return(case):
     """Followers that stop leave the ISR one by one until the leader is alone, and rejoin in the
     order of their return (4.3 lists them by broker id).
@@ -133,7 +137,7 @@ def test_two_followers_leave_and_return(case):
     )
 
 
-@claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
+@claim("isr.its-last-member-stays-in-it", evidence=("CTL-16", "CTL-18"), **SHORT_SESSIONS_APART)
 def test_its_last_member_stays_in_it(case):
     """When the last ISR member dies the partition has no leader; that member leads again after its
     restart with all its records (Metadata hides it meanwhile in 1.0, 2.2 and 4.3).
@@ -166,7 +170,7 @@ def test_its_last_member_stays_in_it(case):
     )
 
 
-@claim("isr.only-its-members-are-elected", evidence=("CTL-16",), **DEATH)
+@claim("isr.only-its-members-are-elected", evidence=("CTL-16",), **SHORT_SESSIONS)
 def test_only_its_members_are_elected(case):
     """A live replica outside the ISR does not become leader when the last ISR member stops."""
     name = case.topic()
@@ -190,7 +194,11 @@ def test_only_its_members_are_elected(case):
     )
 
 
-@claim("isr.an-unclean-leader-loses-what-it-never-had", evidence=("CTL-17", "REPL-22"), **DEATH)
+@claim(
+    "isr.an-unclean-leader-loses-what-it-never-had",
+    evidence=("CTL-17", "REPL-22"),
+    **SHORT_SESSIONS,
+)
 def test_an_unclean_leader_loses_what_it_never_had(case):
     """With unclean.leader.election.enable a replica outside the ISR leads and loses the records it
     lacks: reads beyond its end answer OFFSET_OUT_OF_RANGE, and the old leader truncates to it.

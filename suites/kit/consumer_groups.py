@@ -46,6 +46,7 @@ Owned = Sequence[int] | None
 
 
 def rows(topic: Any, owned: Owned) -> list[dict[str, Any]] | None:
+    """Partitions that a member owns, as ConsumerGroupHeartbeat says it; None says nothing."""
     if owned is None:
         return None
     return [{"topic_id": TopicId(topic), "partitions": list(owned)}] if owned else []
@@ -85,16 +86,19 @@ def join(group: Any, member: Any, *topics: Any, name: str, **changes: Any) -> As
 
 
 def describe(*groups: Any, name: str, version: int = DESCRIBE, operations: bool = False) -> Ask:
+    """ConsumerGroupDescribe of these groups."""
     body = {"group_ids": list(groups), "include_authorized_operations": operations}
     return ask("ConsumerGroupDescribe", version, body, name=name)
 
 
 def until(group: Any, state: str, name: str, *, members: int | None = None) -> Until:
+    """Wait until the group is in this state (with so many members)."""
     also = () if members is None else ((MEMBERS, "len ==", members),)
     return Until(describe(group, name=name), STATE, "==", state, also=also)
 
 
 def configure(group: Any, changes: Mapping[str, str | None], name: str, version: int = 1) -> Ask:
+    """Set a group's settings; None takes one back."""
     rows = [(key, 1 if value is None else 0, value) for key, value in changes.items()]
     return incremental_alter_configs(group, rows, version=version, kind=GROUP, name=name)
 
@@ -192,5 +196,6 @@ STATES: dict[str, State] = {
 }
 
 
-def scene(name: str, group: Any, topic: Any) -> list[Any]:
+def steps_into(name: str, group: Any, topic: Any) -> list[Any]:
+    """A coordinator that serves and knows the topic, and the steps into the state."""
     return [*started(group, topic), *STATES[name].steps(group, topic)]

@@ -55,6 +55,7 @@ def describe(topic: Any, *, name: str = "describe", at: int = 0) -> Ask:
 
 
 def controlled_shutdown(who: int, *, version: int, **how: Any) -> Ask:
+    """ControlledShutdown, as this broker would send it."""
     body = {"broker_id": who, "broker_epoch": -1}
     return Ask("ControlledShutdown", version, body, **{"name": "shutdown", **how})
 

@@ -53,6 +53,7 @@ def completing(release: str) -> str:
 
 
 def code(word: str) -> int:
+    """The number of an error by its name."""
     return int(ErrorCode[word])
 
 
@@ -88,6 +89,7 @@ def join(
 
 
 def own(who: str) -> dict[str, str]:
+    """Spread into a builder: the connection and client id of this member."""
     return {"connection": f"member {who}", "client_id": f"member-{who}"}
 
 
@@ -147,6 +149,7 @@ def heartbeat(
     who: str, group: Any, generation: Any, *, member: Any = None, instance: Any = None,
     version: int = HEARTBEAT, **how: Any,
 ) -> Ask:  # fmt: skip
+    """Heartbeat of one member."""
     body = {
         "group_id": group,
         "generation_id": generation,
@@ -173,6 +176,7 @@ def leave_all(
 
 
 def left_code(version: int) -> str:
+    """Where LeaveGroup says what became of one member."""
     return CODE if version < BATCHED else "members[0].error_code"
 
 
@@ -201,10 +205,12 @@ def delete_offsets(group: Any, topic: Any, *partitions: int, **how: Any) -> Ask:
 
 
 def delete(*groups: Any, version: int = 0, **how: Any) -> Ask:
+    """DeleteGroups of these groups."""
     return ask("DeleteGroups", version, {"groups_names": list(groups)}, **how)
 
 
 def describe(*groups: Any, version: int = DESCRIBE, operations: bool = False, **how: Any) -> Ask:
+    """DescribeGroups of these groups."""
     body = {"groups": list(groups), "include_authorized_operations": operations}
     return ask("DescribeGroups", version, body, **how)
 
@@ -212,6 +218,7 @@ def describe(*groups: Any, version: int = DESCRIBE, operations: bool = False, **
 def list_groups(
     states: Sequence[str] = (), types: Sequence[str] = (), *, version: int = LIST, **how: Any
 ) -> Ask:
+    """ListGroups, of these states and types only if any are named."""
     body = {"states_filter": list(states), "types_filter": list(types)}
     return ask("ListGroups", version, body, **how)
 

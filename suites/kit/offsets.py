@@ -117,6 +117,7 @@ def fetched(path: str, version: int) -> str:
 
 
 def describe(group: Any, **how: Any) -> Ask:
+    """DescribeGroups of one group, in its oldest version."""
     return ask("DescribeGroups", 0, {"groups": [group]}, **how)
 
 
@@ -160,6 +161,7 @@ def join(
     session_ms: int = SESSION_MS,
     **how: Any,
 ) -> Ask:
+    """JoinGroup in a version that takes a newcomer at once."""
     body = {
         "group_id": group,
         "session_timeout_ms": session_ms,
@@ -183,10 +185,12 @@ def sync(group: Any, name: str, *, member: Any, generation: Any = 1, **how: Any)
 
 
 def leave(group: Any, name: str, *, member: Any, **how: Any) -> Ask:
+    """LeaveGroup of one member."""
     return ask("LeaveGroup", 0, {"group_id": group, "member_id": member}, name=name, **how)
 
 
 def heartbeat(group: Any, name: str, *, member: Any, generation: Any = 1, **how: Any) -> Ask:
+    """Heartbeat of one member."""
     body = {"group_id": group, "generation_id": generation, "member_id": member}
     return ask("Heartbeat", 0, body, name=name, **how)
 

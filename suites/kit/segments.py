@@ -69,6 +69,7 @@ def stays_at(offset: int, name: str = "earliest") -> Any:
 
 
 def earliest(topic: Any, name: str = "earliest") -> Ask:
+    """ListOffsets of where the log starts."""
     return list_offsets(topic, timestamp=EARLIEST, name=name)
 
 

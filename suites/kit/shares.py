@@ -221,6 +221,7 @@ def acknowledge(
     renews: bool = False,
     **how: Any,
 ) -> Ask:
+    """ShareAcknowledge of these runs of one partition."""
     topic_id = topic if isinstance(topic, bytes) else TopicId(topic)
     row = {"partition_index": partition, "acknowledgement_batches": list(runs)}
     body = {
@@ -245,6 +246,7 @@ def close(group: Any, member: str = ANNE, **how: Any) -> Ask:
 
 
 def described(group: Any, *, version: int = DESCRIBE, rights: bool = False, **how: Any) -> Ask:
+    """ShareGroupDescribe of one group."""
     body = {"group_ids": [group], "include_authorized_operations": rights}
     return ask("ShareGroupDescribe", version, body, **how)
 
@@ -264,6 +266,7 @@ def offsets(
 
 
 def is_(step: str, code: int, path: str = CODE) -> Expectation:
+    """The step answers this error code, at this path."""
     return answer(step, path).is_(code)
 
 

@@ -2,9 +2,9 @@
 
 Three rules make a fault mean the same on every run. Every topic says on which brokers it lives, the
 first of which leads. Broker 0 is the controller (where brokers elect one) and is left alone, so it
-is who gets asked how things stand. And each shape has one way to lose a follower: in DEATH a broker
-that is gone is noticed in seconds while a silent one is waited for; in LAG it is the other way
-round.
+is who gets asked how things stand. And each shape has one way to lose a follower: with
+SHORT_SESSIONS a broker that is gone is noticed in seconds while a silent one is waited for; with
+SHORT_LAG it is the other way round.
 
 Sources: schema Metadata, Produce, Fetch; settings of the same names in Kafka's documentation.
 """
@@ -55,7 +55,7 @@ EPOCHS_BY_CHANCE = (
     "replication.a-stopped-replica-is-not-waited-for",
 )
 _STEADY = {"auto.leader.rebalance.enable": "false", "controlled.shutdown.retry.backoff.ms": "500"}
-DEATH: dict[str, Any] = {
+SHORT_SESSIONS: dict[str, Any] = {
     "releases": RECORDED,
     "brokers": 3,
     "config": {
@@ -66,10 +66,10 @@ DEATH: dict[str, Any] = {
         "replica.lag.time.max.ms": "30000",
     },
 }
-CALM = dict(DEATH)  # the same cluster, for cases that harm nobody
-DEATH |= {"capabilities": ("harm",)}
-DEATH_OF_TWO = DEATH | {"capabilities": ("harm", "controller-apart")}
-LAG: dict[str, Any] = {
+SHORT_SESSIONS_UNHARMED = dict(SHORT_SESSIONS)  # the same cluster, for cases that harm nobody
+SHORT_SESSIONS |= {"capabilities": ("harm",)}
+SHORT_SESSIONS_APART = SHORT_SESSIONS | {"capabilities": ("harm", "controller-apart")}
+SHORT_LAG: dict[str, Any] = {
     "releases": RECORDED,
     "brokers": 3,
     "racks": ("a", "b", "c"),
@@ -81,8 +81,8 @@ LAG: dict[str, Any] = {
         "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
     },
 }
-STILL = dict(LAG)  # the same cluster, for cases that harm nobody
-LAG |= {"capabilities": ("harm",)}
+SHORT_LAG_UNHARMED = dict(SHORT_LAG)  # the same cluster, for cases that harm nobody
+SHORT_LAG |= {"capabilities": ("harm",)}
 
 
 def on(releases: str, shape: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,6 +175,7 @@ def unstamped(case: Any) -> dict[str, Any]:
 
 
 def end(topic: Any, partition: int = 0, *, at: int = 1, name: str = "end", **how: Any) -> Ask:
+    """ListOffsets of where the log ends, to one broker."""
     return list_offsets(topic, partition, broker=at, name=name, **how)
 
 
@@ -217,6 +218,7 @@ def stopped(broker: int, *, seen_by: int = 1) -> list[Any]:
 
 
 def until_leaderless(case: Any, topic: Any, name: str = "nobody", *, at: int = 0) -> Until:
+    """Look until one broker sees no leader."""
     return Until(look(case, topic, name, at=at), LEADER, "==", NOBODY)
 
 
@@ -249,6 +251,7 @@ def led(
 
 
 def stored(step: str, offset: int) -> Expectation:
+    """The step's one partition was written, from this offset on."""
     return all_of(
         answer(step, f"{WRITTEN}.error_code").is_(ErrorCode.NONE),
         answer(step, f"{WRITTEN}.base_offset").is_(offset),
@@ -256,4 +259,5 @@ def stored(step: str, offset: int) -> Expectation:
 
 
 def refused(step: str, code: int) -> Expectation:
+    """The step's one partition answers this error."""
     return answer(step, f"{WRITTEN}.error_code").is_(code)

@@ -67,6 +67,7 @@ def initialised(transaction: Any, name: str = "producer", **how: Any) -> list[An
 
 
 def a_producer(transaction: Any, **how: Any) -> list[Any]:
+    """A producer with id and epoch, once its coordinator has been found."""
     return [coordinator_ready(transaction, TRANSACTION), *initialised(transaction, **how)]
 
 
@@ -101,6 +102,7 @@ def one_of_many(
     epoch: Any = EPOCH,
     verify: bool = False,
 ) -> dict[str, Any]:
+    """One transaction of an AddPartitionsToTxn of many."""
     return {
         "transactional_id": transaction,
         "producer_id": producer_id,
@@ -124,6 +126,7 @@ def add_offsets(
     epoch: Any = EPOCH,
     **how: Any,
 ) -> Ask:
+    """AddOffsetsToTxn of one group."""
     body = {
         "transactional_id": transaction,
         "producer_id": producer_id,
@@ -173,6 +176,7 @@ def end(
     epoch: Any = EPOCH,
     **how: Any,
 ) -> Ask:
+    """EndTxn: a commit or an abort."""
     body = {
         "transactional_id": transaction,
         "producer_id": producer_id,
@@ -264,10 +268,12 @@ def let_go(topic: Any, transaction: Any, commit: bool) -> list[Any]:
 
 
 def describe(transaction: Any, **how: Any) -> Ask:
+    """DescribeTransactions of one transactional id."""
     return ask("DescribeTransactions", 0, {"transactional_ids": [transaction]}, **how)
 
 
 def describe_producers(topic: Any, *partitions: int, **how: Any) -> Ask:
+    """DescribeProducers of these partitions of a topic, of partition 0 if none is named."""
     row = {"name": topic, "partition_indexes": list(partitions or (0,))}
     return ask("DescribeProducers", 0, {"topics": [row]}, **how)
 

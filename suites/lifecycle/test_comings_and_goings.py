@@ -24,14 +24,14 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, THREE, TWO
 from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
-    DEATH_OF_TWO,
     LEADER,
     LONG_MS,
     NOBODY,
     PART,
     READ,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_APART,
+    SHORT_SESSIONS_UNHARMED,
     WRITTEN,
     a_log,
     look,
@@ -48,7 +48,7 @@ from touchstone.suites.kit.three_brokers import (
 NODES = "brokers[*].node_id"
 
 
-@claim("lifecycle.leaders-move-before-a-stop-ends", evidence=("BRK-32", "CTL-24"), **DEATH)
+@claim("lifecycle.leaders-move-before-a-stop-ends", evidence=("BRK-32", "CTL-24"), **SHORT_SESSIONS)
 def test_leaders_move_before_a_stop_ends(case):
     """A controlled shutdown moves the leadership of every partition with another ISR member before
     it ends.
@@ -64,7 +64,9 @@ def test_leaders_move_before_a_stop_ends(case):
     )
 
 
-@claim("lifecycle.a-sole-replica-does-not-hold-a-stop", evidence=("CTL-25", "CTL-16"), **DEATH)
+@claim(
+    "lifecycle.a-sole-replica-does-not-hold-a-stop", evidence=("CTL-25", "CTL-16"), **SHORT_SESSIONS
+)
 def test_a_sole_replica_does_not_hold_a_stop(case):
     """A partition with a single replica does not delay shutdown: it has no leader until its broker
     restarts, and keeps its records.
@@ -86,7 +88,11 @@ def test_a_sole_replica_does_not_hold_a_stop(case):
     )
 
 
-@claim("lifecycle.what-was-acknowledged-survives-a-kill", evidence=("LOG-09", "REPL-08"), **DEATH)
+@claim(
+    "lifecycle.what-was-acknowledged-survives-a-kill",
+    evidence=("LOG-09", "REPL-08"),
+    **SHORT_SESSIONS,
+)
 def test_what_was_acknowledged_survives_a_kill(case):
     """A killed sole replica restarts with every acknowledged record and appends after them."""
     name = case.topic()
@@ -102,8 +108,12 @@ def test_what_was_acknowledged_survives_a_kill(case):
     )
 
 
-@claim("lifecycle.brokers-are-listed-while-they-live", evidence=("BRK-30", "META-08"), **DEATH,
-       dies=(False, True))  # fmt: skip
+@claim(
+    "lifecycle.brokers-are-listed-while-they-live",
+    evidence=("BRK-30", "META-08"),
+    **SHORT_SESSIONS,
+    dies=(False, True),
+)
 def test_brokers_are_listed_while_they_live(case):
     """Metadata omits a broker that stopped, or died and lost its session, and lists it again after
     its restart.
@@ -122,7 +132,7 @@ def test_brokers_are_listed_while_they_live(case):
     )
 
 
-@claim("lifecycle.describe-cluster-lists-who-lives", evidence=("KIP-700",), **DEATH,
+@claim("lifecycle.describe-cluster-lists-who-lives", evidence=("KIP-700",), **SHORT_SESSIONS,
        api="DescribeCluster")  # fmt: skip
 def test_describe_cluster_lists_who_lives(case):
     """DescribeCluster omits a stopped broker, as Metadata does."""
@@ -134,7 +144,11 @@ def test_describe_cluster_lists_who_lives(case):
     )
 
 
-@claim("lifecycle.a-frozen-broker-keeps-its-connections", evidence=("observed on 4.3.1",), **DEATH)
+@claim(
+    "lifecycle.a-frozen-broker-keeps-its-connections",
+    evidence=("observed on 4.3.1",),
+    **SHORT_SESSIONS,
+)
 def test_a_frozen_broker_keeps_its_connections(case):
     """A paused broker keeps its connections and answers a request sent meanwhile
     after it resumes.
@@ -153,7 +167,7 @@ def test_a_frozen_broker_keeps_its_connections(case):
     )
 
 
-@claim("lifecycle.a-killed-broker-answers-nothing", evidence=("BRK-30",), **DEATH)
+@claim("lifecycle.a-killed-broker-answers-nothing", evidence=("BRK-30",), **SHORT_SESSIONS)
 def test_a_killed_broker_answers_nothing(case):
     """When a broker is killed, the connection of a Fetch that waits there ends
     without an answer.
@@ -171,7 +185,7 @@ def test_a_killed_broker_answers_nothing(case):
 
 
 @claim("lifecycle.a-stop-ends-waiting-fetches", evidence=("BRK-32", "REPL-21"),
-       **on("3.9+", DEATH))  # fmt: skip
+       **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_a_stop_ends_waiting_fetches(case):
     """When a leader shuts down, a Fetch that waits there answers NOT_LEADER_OR_FOLLOWER. (A
     ZooKeeper controller does not wait until the broker has resigned, so 1.0.2 may disconnect
@@ -190,7 +204,7 @@ def test_a_stop_ends_waiting_fetches(case):
 
 
 @claim("lifecycle.a-stop-ends-waiting-appends", evidence=("BRK-32", "REPL-21", "APPEND-23"),
-       **on("3.9+", DEATH))  # fmt: skip
+       **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_a_stop_ends_waiting_appends(case):
     """When a leader shuts down, an acks=all Produce that waits there answers
     NOT_LEADER_OR_FOLLOWER, although the new leader has the record. (Older releases take longer to
@@ -215,7 +229,7 @@ def test_a_stop_ends_waiting_appends(case):
     )
 
 
-@claim("lifecycle.a-broker-returns-to-its-place", evidence=("CTL-18",), **DEATH)
+@claim("lifecycle.a-broker-returns-to-its-place", evidence=("CTL-18",), **SHORT_SESSIONS)
 def test_a_broker_returns_to_its_place(case):
     """A restarted broker leads the partitions that only it holds and follows in the others."""
     led_, alone, followed = (case.topic(word) for word in ("led", "alone", "followed"))
@@ -239,7 +253,9 @@ def test_a_broker_returns_to_its_place(case):
     )
 
 
-@claim("lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **DEATH_OF_TWO)
+@claim(
+    "lifecycle.two-brokers-leave-together", evidence=("CTL-16", "CTL-18"), **SHORT_SESSIONS_APART
+)
 def test_two_brokers_leave_together(case):
     """When two of three brokers die the third leads alone, and all replicas are in sync after their
     return.
@@ -260,7 +276,7 @@ def test_two_brokers_leave_together(case):
     )
 
 
-@claim("lifecycle.a-cluster-keeps-its-id", evidence=("BRK-16",), **DEATH)
+@claim("lifecycle.a-cluster-keeps-its-id", evidence=("BRK-16",), **SHORT_SESSIONS)
 def test_a_cluster_keeps_its_id(case):
     """Every broker reports the same cluster id, also after a restart."""
     id_ = Ref("first", "cluster_id")
@@ -276,7 +292,9 @@ def test_a_cluster_keeps_its_id(case):
     )
 
 
-@claim("lifecycle.brokers-give-different-producer-ids", evidence=("BRK-26",), **CALM)
+@claim(
+    "lifecycle.brokers-give-different-producer-ids", evidence=("BRK-26",), **SHORT_SESSIONS_UNHARMED
+)
 def test_brokers_give_different_producer_ids(case):
     """Each broker hands out producer ids from its own block: ids of different brokers differ, and
     those of one broker are consecutive.

@@ -22,9 +22,9 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, THREE, TWO, batch
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     OFFSET,
     PART,
+    SHORT_SESSIONS,
     a_log,
     end,
     marked,
@@ -36,7 +36,7 @@ from touchstone.suites.kit.three_brokers import (
 )
 from touchstone.suites.replication.test_epochs import epoch_end
 
-ENDS = {**DEATH, "dies": (False, True)}
+ENDS = {**SHORT_SESSIONS, "dies": (False, True)}
 
 
 def gone_and_back(case, topic):
@@ -94,7 +94,7 @@ def test_epochs_are_remembered(case):
     )
 
 
-@claim("lifecycle.a-deletion-is-remembered", evidence=("LOG-09", "KIP-107"), **DEATH)
+@claim("lifecycle.a-deletion-is-remembered", evidence=("LOG-09", "KIP-107"), **SHORT_SESSIONS)
 def test_a_deletion_is_remembered(case):
     """The log start offset that DeleteRecords set survives a restart."""
     name = case.topic()

@@ -20,8 +20,8 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, TWO
 from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     PART,
+    SHORT_SESSIONS,
     a_log,
     look,
     on,
@@ -38,7 +38,11 @@ def unregister(broker, *, name="unregister"):
     return Ask("UnregisterBroker", 0, {"broker_id": broker}, name, broker=0)
 
 
-@claim("lifecycle.a-lost-session-is-followed-by-another", evidence=("BRK-31", "CTL-18"), **DEATH)
+@claim(
+    "lifecycle.a-lost-session-is-followed-by-another",
+    evidence=("BRK-31", "CTL-18"),
+    **SHORT_SESSIONS,
+)
 def test_a_lost_session_is_followed_by_another(case):
     """A broker paused beyond its session timeout loses its registration; resumed, it registers
     again and follows the new leader.
@@ -62,7 +66,7 @@ def test_a_lost_session_is_followed_by_another(case):
 
 
 @claim("lifecycle.what-came-before-the-end-is-answered", evidence=("WIRE-15", "BRK-32"),
-       **on("3.9+", DEATH))  # fmt: skip
+       **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_what_came_before_the_end_is_answered(case):
     """A broker answers the requests that it received before its shutdown began. (1.0 and 2.2 may
     drop those not yet begun: the network stops before the handlers.)
@@ -79,7 +83,7 @@ def test_what_came_before_the_end_is_answered(case):
 
 
 @claim("lifecycle.who-is-named-controller-is-there", evidence=("META-08", "KIP-590"),
-       api="DescribeCluster", **on("3.9+", DEATH))  # fmt: skip
+       api="DescribeCluster", **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_who_is_named_controller_is_there(case):
     """KRaft brokers name a live broker as controller, never one that has stopped.
     (KRaftMetadataCache.getRandomAliveBroker)
@@ -96,7 +100,7 @@ def test_who_is_named_controller_is_there(case):
 
 
 @claim("lifecycle.a-broker-that-is-gone-can-be-forgotten", evidence=("KIP-631",),
-       api="UnregisterBroker", **on("3.9+", DEATH))  # fmt: skip
+       api="UnregisterBroker", **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_a_broker_that_is_gone_can_be_forgotten(case):
     """UnregisterBroker of a stopped broker succeeds once, then answers BROKER_ID_NOT_REGISTERED;
     its replicas stay assigned, and it rejoins the ISR when it returns.

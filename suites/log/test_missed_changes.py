@@ -13,8 +13,8 @@ from touchstone.harness.model.steps import BROKER, alter_configs, at_controller,
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, TWO
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_UNHARMED,
     WRITTEN,
     on,
     placed,
@@ -29,7 +29,7 @@ from touchstone.suites.kit.three_brokers import (
 CODE, OFFSET = f"{WRITTEN}.error_code", f"{WRITTEN}.base_offset"
 
 
-@claim("dynamic.a-broker-misses-no-change", evidence=("DYN-08", "DYN-10"), **DEATH)
+@claim("dynamic.a-broker-misses-no-change", evidence=("DYN-08", "DYN-10"), **SHORT_SESSIONS)
 def test_a_broker_misses_no_change(case):
     """A broker that was down while a topic's max.message.bytes was lowered refuses a larger batch
     with MESSAGE_TOO_LARGE as soon as it leads the topic again."""
@@ -53,7 +53,7 @@ def test_a_broker_misses_no_change(case):
 
 
 @claim("dynamic.a-brokers-default-is-its-own", evidence=("DYN-14", "KIP-226"),
-       **on("3.9+", DEATH))  # fmt: skip
+       **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_a_brokers_default_is_its_own(case):
     """A message.max.bytes that is set for one broker limits the topics which that broker leads and
     no others."""
@@ -72,7 +72,7 @@ def test_a_brokers_default_is_its_own(case):
 
 
 @claim("dynamic.a-default-goes-when-it-is-taken-back", evidence=("DYN-14", "KIP-226"),
-       **on("2.2-2.8", CALM))  # fmt: skip
+       **on("2.2-2.8", SHORT_SESSIONS_UNHARMED))  # fmt: skip
 def test_a_default_goes_when_it_is_taken_back(case):
     """A min.insync.replicas that is set for one broker holds for the topics it leads until it is
     removed; 2.2 goes on using it until another value is set."""

@@ -36,12 +36,12 @@ from touchstone.suites.kit.offsets import (
 
 LOG = "__consumer_offsets"
 ROW = [1, 2, 0]
-CONFIG = three_brokers.DEATH["config"] | {
+CONFIG = three_brokers.SHORT_SESSIONS["config"] | {
     "offsets.topic.num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
 }
-HARMED: dict[str, Any] = three_brokers.DEATH | {"config": CONFIG}
-WHOLE: dict[str, Any] = three_brokers.CALM | {"config": CONFIG}
+HARMED: dict[str, Any] = three_brokers.SHORT_SESSIONS | {"config": CONFIG}
+WHOLE: dict[str, Any] = three_brokers.SHORT_SESSIONS_UNHARMED | {"config": CONFIG}
 
 
 def founded(group):

@@ -13,10 +13,10 @@ from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import pause_broker, resume_broker, stop_broker
 from touchstone.suites.kit.records import ONE, TWO
 from touchstone.suites.kit.three_brokers import (
-    LAG,
     MARK,
     READ,
-    STILL,
+    SHORT_LAG,
+    SHORT_LAG_UNHARMED,
     a_log,
     marked,
     read,
@@ -39,7 +39,9 @@ def sent_to(topic, broker, rack, version, name="sent"):
     return Until(asked, PREFERRED, "==", broker)
 
 
-@claim("racks.consumers-are-sent-to-their-rack", evidence=("KIP-392",), **BY_RACK, **STILL)
+@claim(
+    "racks.consumers-are-sent-to-their-rack", evidence=("KIP-392",), **BY_RACK, **SHORT_LAG_UNHARMED
+)
 def test_consumers_are_sent_to_their_rack(case):
     """The leader names the follower in the consumer's rack as preferred_read_replica and returns no
     records; that follower serves them.
@@ -60,7 +62,7 @@ def test_consumers_are_sent_to_their_rack(case):
 
 
 @claim("racks.the-leader-serves-its-own", evidence=("KIP-392",), **ONCE, rack=("b", "z", ""),
-       **STILL)  # fmt: skip
+       **SHORT_LAG_UNHARMED)  # fmt: skip
 def test_the_leader_serves_its_own(case):
     """The leader serves a consumer in its own rack, in a rack without replica, or without rack."""
     name = case.topic()
@@ -72,7 +74,7 @@ def test_the_leader_serves_its_own(case):
     )
 
 
-@claim("racks.a-follower-sends-nobody-away", evidence=("KIP-392",), **ONCE, **STILL)
+@claim("racks.a-follower-sends-nobody-away", evidence=("KIP-392",), **ONCE, **SHORT_LAG_UNHARMED)
 def test_a_follower_sends_nobody_away(case):
     """A follower serves any consumer that fetches from it, whatever its rack."""
     name = case.topic()
@@ -83,7 +85,7 @@ def test_a_follower_sends_nobody_away(case):
     )
 
 
-@claim("racks.nobody-is-sent-to-the-absent", evidence=("KIP-392",), **ONCE, **LAG)
+@claim("racks.nobody-is-sent-to-the-absent", evidence=("KIP-392",), **ONCE, **SHORT_LAG)
 def test_nobody_is_sent_to_the_absent(case):
     """The leader serves a consumer itself while the replica in the consumer's rack is down."""
     name = case.topic()
@@ -97,7 +99,7 @@ def test_nobody_is_sent_to_the_absent(case):
     )
 
 
-@claim("racks.nobody-is-sent-behind", evidence=("KIP-392",), **ONCE, **LAG)
+@claim("racks.nobody-is-sent-behind", evidence=("KIP-392",), **ONCE, **SHORT_LAG)
 def test_nobody_is_sent_behind(case):
     """The leader serves a consumer itself while the nearest follower lacks the requested offset."""
     name = case.topic()

@@ -74,7 +74,7 @@ STATES: dict[str, State] = {
 }  # fmt: skip
 
 
-def scene(name: str, group: Any) -> list[Any]:
+def steps_into(name: str, group: Any) -> list[Any]:
     """A coordinator that serves and the steps into the state."""
     return [*coordinated(group), *STATES[name].steps(group)]
 

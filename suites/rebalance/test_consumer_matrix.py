@@ -26,7 +26,7 @@ from touchstone.suites.kit.consumer_groups import (
     beat,
     describe,
     join,
-    scene,
+    steps_into,
 )
 from touchstone.suites.rebalance.consumer_words import WORDS
 
@@ -244,7 +244,7 @@ def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
         group, topic = case.group(), case.topic()
         s = Scene(group, topic, state, case.version if beats else 0)
         return case.scenario(
-            scene(state.name, group, topic),
+            steps_into(state.name, group, topic),
             request.asks(s),
             describe(group, name="then"),
             expect=_expected(request, word),

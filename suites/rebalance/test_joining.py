@@ -30,7 +30,7 @@ from touchstone.suites.kit.groups import (
     until,
 )
 from touchstone.suites.kit.sending import sent
-from touchstone.suites.rebalance.states import scene
+from touchstone.suites.rebalance.states import steps_into
 
 OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"
 FULL = 8  # group.max.size of the cluster
@@ -117,7 +117,7 @@ def test_pending_ids_are_waited_for(case):
     """
     group = case.group()
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         join("n", group, version=case.version, name="named"),
         sent(again("a", group, "a returns")),
         until(group, PREPARING, "begun"),
@@ -146,7 +146,7 @@ def test_pending_ids_lapse(case):
     """
     group = case.group()
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         join("n", group, version=case.version, session_ms=400, name="named"),
         sent(again("a", group, "a returns")),
         until(group, PREPARING, "begun"),
@@ -173,7 +173,7 @@ def test_pending_ids_can_be_left(case):
     """LeaveGroup of a member id that was assigned and not used ends the join phase."""
     group = case.group()
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         join("n", group, version=4, name="named"),
         sent(again("a", group, "a returns")),
         until(group, PREPARING, "begun"),
@@ -223,7 +223,7 @@ def test_the_one_who_is_left_leads(case):
     """When the leader leaves, another member leads and its JoinGroup answer lists the members."""
     group = case.group()
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         leave("a", group, name="a left"),
         again("b", group, "ask", version=case.version),
         expect=all_of(
@@ -351,7 +351,7 @@ def test_pending_syncs_hear_of_a_newcomer(case):
     """A waiting SyncGroup answers REBALANCE_IN_PROGRESS when another member joins."""
     group = case.group()
     return case.scenario(
-        scene("completing", group),
+        steps_into("completing", group),
         sent(sync("b", group, 2, version=case.version, name="ask")),
         describe(group, name="meanwhile"),
         sent(comes("n", group)),

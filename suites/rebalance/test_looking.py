@@ -25,7 +25,7 @@ from touchstone.suites.kit.groups import (
     list_groups,
     sync,
 )
-from touchstone.suites.rebalance.states import scene
+from touchstone.suites.rebalance.states import steps_into
 
 OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"
 
@@ -43,7 +43,7 @@ def test_stable_groups_show_their_parts(case):
     """
     group = case.group()
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         describe(group, version=case.version, name="ask"),
         expect=all_of(
             answer("ask", "groups[0].protocol_data").is_("range"),
@@ -69,7 +69,7 @@ def test_groups_are_described_together(case):
     """
     group, other, none = case.group(), case.group("other"), case.group("none")
     return case.scenario(
-        scene("empty", group),
+        steps_into("empty", group),
         describe(other, group, none, version=case.version, name="ask"),
         expect=all_of(
             answer("ask", "groups[0].group_state").is_("Dead"),
@@ -91,7 +91,7 @@ def test_operations_are_shown_when_asked_for(case):
     """DescribeGroups with include_authorized_operations answers the client's allowed operations."""
     group = case.group()
     return case.scenario(
-        scene("empty", group),
+        steps_into("empty", group),
         describe(group, version=case.version, operations=True, name="ask"),
         expect=answer("ask", "groups[0].authorized_operations").at_least(1),
     )
@@ -109,7 +109,7 @@ def test_lists_are_of_the_states_asked_for(case):
     """ListGroups answers only groups in the requested states; an unknown state matches none."""
     group, listed = case.group(), answer("ask", "groups[*].group_id")
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         list_groups([case.state], version=case.version, name="ask"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
@@ -129,7 +129,7 @@ def test_states_are_named_in_any_case(case):
     """From 3.9 on ListGroups accepts state names in any letter case."""
     group, listed = case.group(), answer("ask", "groups[*].group_id")
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         list_groups(["stable"], version=case.version, name="ask"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
@@ -150,7 +150,7 @@ def test_lists_are_of_the_types_asked_for(case):
     """ListGroups answers only groups of the requested types; an unknown type matches none."""
     group, listed = case.group(), answer("ask", "groups[*].group_id")
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         list_groups([], [case.type], version=case.version, name="ask"),
         expect=all_of(
             answer("ask", CODE).is_(ErrorCode.NONE),
@@ -170,7 +170,7 @@ def test_groups_are_deleted_one_by_one(case):
     """DeleteGroups deletes empty groups and answers an error for each other one."""
     group, kept = case.group(), case.group("kept")
     return case.scenario(
-        scene("empty", group),
+        steps_into("empty", group),
         comes("k", kept),
         delete(group, kept, case.group("none"), version=case.version, name="ask"),
         describe(group, kept, name="after"),
@@ -200,7 +200,7 @@ def test_deleted_groups_begin_anew(case):
     """A group with a deleted group's id starts at generation 1."""
     group = case.group()
     return case.scenario(
-        scene("empty", group),
+        steps_into("empty", group),
         delete(group, version=case.version, name="ask"),
         comes("n", group),
         expect=all_of(
@@ -272,7 +272,7 @@ def test_emptied_groups_take_commits(case):
     group, topic = case.group(), case.topic()
     return case.scenario(
         a_topic(topic),
-        scene("stable", group),
+        steps_into("stable", group),
         commit("b", group, topic, 2, member=id_of("b"), name="committed"),
         leave("a", group, name="a left"),
         leave("b", group, version=case.version, name="ask"),

@@ -45,12 +45,12 @@ from touchstone.suites.kit.groups import (
     until,
 )
 from touchstone.suites.kit.sending import sent
-from touchstone.suites.rebalance.states import PLAN, STATES, State, returned, scene
+from touchstone.suites.rebalance.states import PLAN, STATES, State, returned, steps_into
 
 Word = str | Mapping[str, str]
 
 
-class Scene(NamedTuple):
+class Asked(NamedTuple):
     """What a request is made of."""
 
     group: Any
@@ -73,13 +73,13 @@ class Request(NamedTuple):
     api: str
     first: int  # version
     who: str
-    asks: Callable[[Scene], list[Ask]]
+    asks: Callable[[Asked], list[Ask]]
     words: Mapping[str, Word]
     code: Callable[[int], str] = lambda version: CODE
     needs_topic: bool = False
 
 
-def _newcomer(s: Scene, **how: Any) -> list[Ask]:
+def _newcomer(s: Asked, **how: Any) -> list[Ask]:
     """A first join; versions that want a member id first get theirs first (KIP-394)."""
     if s.version < ID_FIRST or "instance" in how:
         return [join("n", s.group, version=s.version, name="ask", **how)]
@@ -90,16 +90,16 @@ def _newcomer(s: Scene, **how: Any) -> list[Ask]:
     ]
 
 
-def _join(who: str, **how: Any) -> Callable[[Scene], list[Ask]]:
-    def asks(s: Scene) -> list[Ask]:
+def _join(who: str, **how: Any) -> Callable[[Asked], list[Ask]]:
+    def asks(s: Asked) -> list[Ask]:
         given = {"member": s.member(who)} | how
         return [join(who, s.group, version=s.version, name="ask", **given)]
 
     return asks
 
 
-def _sync(who: str, generation: int = 0, **how: Any) -> Callable[[Scene], list[Ask]]:
-    def asks(s: Scene) -> list[Ask]:
+def _sync(who: str, generation: int = 0, **how: Any) -> Callable[[Asked], list[Ask]]:
+    def asks(s: Asked) -> list[Ask]:
         given = {"member": s.member(who)} | how
         plan = PLAN if who == "a" and s.state.members else None
         then = s.state.generation + generation
@@ -108,24 +108,24 @@ def _sync(who: str, generation: int = 0, **how: Any) -> Callable[[Scene], list[A
     return asks
 
 
-def _beat(generation: int = 0, **how: Any) -> Callable[[Scene], list[Ask]]:
-    def asks(s: Scene) -> list[Ask]:
+def _beat(generation: int = 0, **how: Any) -> Callable[[Asked], list[Ask]]:
+    def asks(s: Asked) -> list[Ask]:
         given = {"member": s.member("b"), "version": s.version, "name": "ask"} | how
         return [heartbeat("b", s.group, s.state.generation + generation, **given)]
 
     return asks
 
 
-def _leave(who: str, **how: Any) -> Callable[[Scene], list[Ask]]:
-    def asks(s: Scene) -> list[Ask]:
+def _leave(who: str, **how: Any) -> Callable[[Asked], list[Ask]]:
+    def asks(s: Asked) -> list[Ask]:
         given = {"member": s.member(who)} | how
         return [leave(who, s.group, version=s.version, name="ask", **given)]
 
     return asks
 
 
-def _commit(generation: int | None = 0, **how: Any) -> Callable[[Scene], list[Ask]]:
-    def asks(s: Scene) -> list[Ask]:
+def _commit(generation: int | None = 0, **how: Any) -> Callable[[Asked], list[Ask]]:
+    def asks(s: Asked) -> list[Ask]:
         own = {"version": s.version, "name": "ask"}
         if generation is None:
             return [commit("b", s.group, s.topic, **own)]
@@ -394,7 +394,7 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
     def test(case: Any) -> Any:
         group, topic = case.group(), case.topic()
         told, then = read(word, state, case.release, case.version)
-        *before, last = request.asks(Scene(group, topic, state, case.version))
+        *before, last = request.asks(Asked(group, topic, state, case.version))
         path = {"LeaveGroup": left_code(case.version), "OffsetCommit": OFFSET_CODE}.get(
             request.api, request.code(case.version)
         )
@@ -406,7 +406,7 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
             seen = describe(group, name="after")
         return case.scenario(
             a_topic(topic) if needs_topic else [],
-            scene(state.name, group),
+            steps_into(state.name, group),
             before,
             sent(last) if held else last,
             seen,

@@ -33,7 +33,7 @@ from touchstone.suites.kit.groups import (
     until,
 )
 from touchstone.suites.kit.sending import sent
-from touchstone.suites.rebalance.states import PLAN, scene
+from touchstone.suites.rebalance.states import PLAN, steps_into
 
 SHORT_MS = 1500  # over soon, and not before two members have met on a busy machine
 
@@ -128,7 +128,7 @@ def test_who_waits_for_a_join_is_not_silent(case):
     """A session does not expire while its member's JoinGroup waits."""
     group = case.group()
     return case.scenario(
-        scene("stable", group),
+        steps_into("stable", group),
         sent(again("a", group, "ask", version=case.version, session_ms=SHORT_MS)),
         until(group, PREPARING, "a waits"),
         sent(comes("c", group, session_ms=SHORT_MS)),

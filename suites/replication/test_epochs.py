@@ -12,11 +12,11 @@ from touchstone.harness.model.steps import offset_for_leader_epoch, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, THREE, TWO
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
     MARK,
     OFFSET_CODE,
     READ,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_UNHARMED,
     a_log,
     end,
     marked,
@@ -49,7 +49,7 @@ def taken_over(case, topic, *more):
     ]
 
 
-@claim("replication.each-election-is-an-epoch", evidence=("APPEND-16", "CTL-13"), **DEATH)
+@claim("replication.each-election-is-an-epoch", evidence=("APPEND-16", "CTL-13"), **SHORT_SESSIONS)
 def test_each_election_is_an_epoch(case):
     """A leader stamps its leader epoch into the batches that it appends, and each election raises
     it.
@@ -76,7 +76,7 @@ def test_each_election_is_an_epoch(case):
     evidence=("REPL-22", "KIP-101", "KIP-279"),
     api="OffsetForLeaderEpoch",
     versions=only("OffsetForLeaderEpoch", 2),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_an_epoch_ends_where_the_next_begins(case):
     """OffsetForLeaderEpoch on a new leader answers where its predecessor's epoch ended, its own log
@@ -96,7 +96,7 @@ def test_an_epoch_ends_where_the_next_begins(case):
     evidence=("REPL-22", "KIP-101"),
     api="OffsetForLeaderEpoch",
     versions=only("OffsetForLeaderEpoch", 0),
-    **DEATH,
+    **SHORT_SESSIONS,
 )
 def test_an_old_answer_about_epochs(case):
     """OffsetForLeaderEpoch version 0, which followers of 1.0 use, answers the end offset of each
@@ -118,7 +118,7 @@ def test_an_old_answer_about_epochs(case):
 @claim(
     "replication.epochs-fence-after-an-election",
     evidence=("KIP-320",),
-    **on("2.2+", DEATH),
+    **on("2.2+", SHORT_SESSIONS),
 )
 def test_epochs_fence_after_an_election(case):
     """After an election an older leader epoch in a request answers FENCED_LEADER_EPOCH, a later one
@@ -148,7 +148,7 @@ def test_epochs_fence_after_an_election(case):
     )
 
 
-@claim("replication.an-old-leader-fences-too", evidence=("KIP-320", "REPL-21"), **DEATH)
+@claim("replication.an-old-leader-fences-too", evidence=("KIP-320", "REPL-21"), **SHORT_SESSIONS)
 def test_an_old_leader_fences_too(case):
     """A former leader that returns as a follower answers NOT_LEADER_OR_FOLLOWER, or
     FENCED_LEADER_EPOCH to a Fetch with its old leader epoch.
@@ -178,7 +178,7 @@ def test_an_old_leader_fences_too(case):
 
 
 @claim("replication.fetches-diverge-by-epoch", evidence=("REPL-22", "KIP-595"),
-       api="Fetch", versions=only("Fetch", 12), **on("2.8+", CALM))  # fmt: skip
+       api="Fetch", versions=only("Fetch", 12), **on("2.8+", SHORT_SESSIONS_UNHARMED))  # fmt: skip
 def test_fetches_diverge_by_epoch(case):
     """A Fetch beyond the end of its last fetched epoch answers diverging_epoch; one with an epoch
     that the leader never had answers OFFSET_OUT_OF_RANGE.

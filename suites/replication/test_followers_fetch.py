@@ -15,9 +15,9 @@ from touchstone.harness.model.steps import pause_broker, resume_broker
 from touchstone.suites.kit.records import ONE, TWO
 from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     LONG_MS,
     MARK,
+    SHORT_SESSIONS,
     a_log,
     follow,
     marked,
@@ -42,7 +42,7 @@ def unfollowed(topic):
 
 
 @claim("replication.only-followers-move-the-mark", evidence=("FETCH-02", "REPL-07", "REPL-08"),
-       **DEATH)  # fmt: skip
+       **SHORT_SESSIONS)  # fmt: skip
 def test_only_followers_move_the_mark(case):
     """A follower's Fetch at the log end advances the high watermark; a consumer's does not."""
     name = case.topic()
@@ -62,7 +62,11 @@ def test_only_followers_move_the_mark(case):
     )
 
 
-@claim("replication.a-consumer-waits-for-the-follower", evidence=("FETCH-10", "FETCH-02"), **DEATH)
+@claim(
+    "replication.a-consumer-waits-for-the-follower",
+    evidence=("FETCH-10", "FETCH-02"),
+    **SHORT_SESSIONS,
+)
 def test_a_consumer_waits_for_the_follower(case):
     """A consumer that waits at the high watermark is answered when the follower fetches the new
     record, not when the leader appends it.
@@ -80,7 +84,11 @@ def test_a_consumer_waits_for_the_follower(case):
     )
 
 
-@claim("replication.a-follower-waits-for-an-append", evidence=("APPEND-05", "FETCH-02"), **DEATH)
+@claim(
+    "replication.a-follower-waits-for-an-append",
+    evidence=("APPEND-05", "FETCH-02"),
+    **SHORT_SESSIONS,
+)
 def test_a_follower_waits_for_an_append(case):
     """An append completes a follower's waiting Fetch before the high watermark advances; a consumer
     does not see the record yet.
@@ -102,7 +110,9 @@ def test_a_follower_waits_for_an_append(case):
     )
 
 
-@claim("replication.a-leader-alone-sees-at-once", evidence=("APPEND-05", "REPL-08"), **DEATH)
+@claim(
+    "replication.a-leader-alone-sees-at-once", evidence=("APPEND-05", "REPL-08"), **SHORT_SESSIONS
+)
 def test_a_leader_alone_sees_at_once(case):
     """When the leader is the whole ISR, an append advances the high watermark to its end and
     completes a consumer's waiting Fetch.

@@ -23,10 +23,10 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, THREE, TWO, batch
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     OFFSET,
     PART,
     READ,
+    SHORT_SESSIONS,
     a_log,
     end,
     follow,
@@ -43,7 +43,7 @@ from touchstone.suites.kit.three_brokers import (
 MARKED_LOW = f"{PART}.low_watermark"
 
 
-@claim("replication.a-follower-catches-up", evidence=("REPL-05", "REPL-16"), **DEATH)
+@claim("replication.a-follower-catches-up", evidence=("REPL-05", "REPL-16"), **SHORT_SESSIONS)
 def test_a_follower_catches_up(case):
     """A follower that was down replicates the records written meanwhile before it can lead."""
     name = case.topic()
@@ -62,7 +62,11 @@ def test_a_follower_catches_up(case):
     )
 
 
-@claim("replication.an-old-leader-truncates", evidence=("REPL-21", "REPL-22", "KIP-101"), **DEATH)
+@claim(
+    "replication.an-old-leader-truncates",
+    evidence=("REPL-21", "REPL-22", "KIP-101"),
+    **SHORT_SESSIONS,
+)
 def test_an_old_leader_truncates(case):
     """Records acknowledged with acks=1 that only a dead leader has are lost: it truncates them when
     it returns and replicates its successor's.
@@ -94,7 +98,7 @@ def test_an_old_leader_truncates(case):
 
 
 @claim("replication.producers-are-known-to-the-next-leader",
-       evidence=("APPEND-17", "APPEND-18"), dies=(False, True), **DEATH)  # fmt: skip
+       evidence=("APPEND-17", "APPEND-18"), dies=(False, True), **SHORT_SESSIONS)  # fmt: skip
 def test_producers_are_known_to_the_next_leader(case):
     """A new leader knows producer state: it answers a repeated batch with its first offset, appends
     the next sequence, and answers a gap with OUT_OF_ORDER_SEQUENCE_NUMBER.
@@ -122,7 +126,7 @@ def test_producers_are_known_to_the_next_leader(case):
 
 
 @claim("replication.a-retried-send-is-written-once",
-       evidence=("APPEND-17", "REPL-22"), **DEATH)  # fmt: skip
+       evidence=("APPEND-17", "REPL-22"), **SHORT_SESSIONS)  # fmt: skip
 def test_a_retried_send_is_written_once(case):
     """An idempotent producer's retry after its leader died is in the new leader's
     log exactly once.
@@ -154,7 +158,7 @@ def test_a_retried_send_is_written_once(case):
 
 
 @claim("replication.deleted-records-stay-deleted", evidence=("REPL-05", "KIP-107"),
-       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **SHORT_SESSIONS)  # fmt: skip
 def test_deleted_records_stay_deleted(case):
     """Followers replicate the log start offset: after DeleteRecords the next leader's log starts at
     the same offset, and reads below it answer OFFSET_OUT_OF_RANGE.
@@ -178,7 +182,7 @@ def test_deleted_records_stay_deleted(case):
 
 
 @claim("replication.deletion-waits-for-followers", evidence=("KIP-107", "FETCH-23"),
-       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **SHORT_SESSIONS)  # fmt: skip
 def test_deletion_waits_for_followers(case):
     """DeleteRecords answers REQUEST_TIMED_OUT while a live follower has not moved its log start
     offset, though the leader has moved its own.
@@ -204,7 +208,7 @@ def test_deletion_waits_for_followers(case):
 
 
 @claim("replication.a-stopped-replica-is-not-waited-for", evidence=("KIP-107",),
-       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **SHORT_SESSIONS)  # fmt: skip
 def test_a_stopped_replica_is_not_waited_for(case):
     """DeleteRecords does not wait for a stopped replica, which moves its log start offset when it
     returns.
@@ -230,7 +234,7 @@ def test_a_stopped_replica_is_not_waited_for(case):
 
 
 @claim("replication.a-follower-tells-where-it-starts", evidence=("REPL-04", "KIP-107"),
-       api="DeleteRecords", versions=only("DeleteRecords", 0), **DEATH)  # fmt: skip
+       api="DeleteRecords", versions=only("DeleteRecords", 0), **SHORT_SESSIONS)  # fmt: skip
 def test_a_follower_tells_where_it_starts(case):
     """The low watermark of DeleteRecords is the lowest log start offset that followers report in
     their fetches.

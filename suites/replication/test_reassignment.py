@@ -24,12 +24,12 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.controllers import reassign, reassignments
 from touchstone.suites.kit.records import ONE, THREE, TWO
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
     ISR,
     LEADER,
     PART,
     READ,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_UNHARMED,
     a_log,
     look,
     marked,
@@ -44,8 +44,8 @@ CODE = "responses[0].partitions[0].error_code"
 ROW = f"{PART}.replica_nodes"
 LISTED = "topics[0].partitions[0]"
 API = "AlterPartitionReassignments"
-MOVES = {"api": API, "versions": only(API, 0), **CALM}
-HALF_WAY = {"api": API, "versions": only(API, 0), **DEATH}
+MOVES = {"api": API, "versions": only(API, 0), **SHORT_SESSIONS_UNHARMED}
+HALF_WAY = {"api": API, "versions": only(API, 0), **SHORT_SESSIONS}
 
 
 def told(case, topic, name):
@@ -225,7 +225,7 @@ def test_impossible_rows_are_refused(case):
 
 
 @claim("replication.a-factor-may-be-held", evidence=("KIP-860",), api=API, versions=only(API, 1),
-       row=((2,), (1, 2), (0, 2)), **CALM)  # fmt: skip
+       row=((2,), (1, 2), (0, 2)), **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_a_factor_may_be_held(case):
     """With allow_replication_factor_change=false a reassignment to another number of replicas
     answers INVALID_REPLICATION_FACTOR.
@@ -277,7 +277,7 @@ def test_nothing_to_cancel(case):
 
 
 @claim("replication.nothing-moves", evidence=("KIP-455",), api="ListPartitionReassignments",
-       **CALM)  # fmt: skip
+       **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_nothing_moves(case):
     """ListPartitionReassignments is empty without a reassignment, also for a topic that does not
     exist.

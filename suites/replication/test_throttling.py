@@ -14,9 +14,9 @@ from touchstone.harness.model.steps import BROKER, alter_configs, at_controller,
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, TWO, batch
 from touchstone.suites.kit.three_brokers import (
-    DEATH,
     MARK,
     READ,
+    SHORT_SESSIONS,
     a_log,
     follow,
     on,
@@ -29,7 +29,7 @@ from touchstone.suites.kit.three_brokers import (
 RATE = "leader.replication.throttled.rate"
 MARKED = {"leader.replication.throttled.replicas": "0:1"}
 LARGE = b"x" * 20_000
-SLOWLY = on("2.8+", DEATH)  # 2.2 shows no values of settings it has no definition of
+SLOWLY = on("2.8+", SHORT_SESSIONS)  # 2.2 shows no values of settings it has no definition of
 
 
 def limited(rate, name):
@@ -96,7 +96,7 @@ def test_who_is_in_sync_is_not_throttled(case):
 
 
 @claim("replication.marks-are-told-under-a-quota", evidence=("DYN-15", "REPL-09"),
-       **on("3.9+", DEATH))  # fmt: skip
+       **on("3.9+", SHORT_SESSIONS))  # fmt: skip
 def test_marks_are_told_under_a_quota(case):
     """A throttled follower that gets no records still gets the current high watermark."""
     name = case.topic()

@@ -13,12 +13,12 @@ from touchstone.harness.model.steps import delete_records, pause_broker, resume_
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.records import ONE, TWO
 from touchstone.suites.kit.three_brokers import (
-    CALM,
-    DEATH,
     MARK,
     OFFSET_CODE,
     READ,
-    STILL,
+    SHORT_LAG_UNHARMED,
+    SHORT_SESSIONS,
+    SHORT_SESSIONS_UNHARMED,
     WRITTEN,
     a_log,
     end,
@@ -31,11 +31,11 @@ from touchstone.suites.kit.topics import among
 from touchstone.suites.replication.test_epochs import epoch_end
 
 FROM_FOLLOWERS = 11
-ASKED = {"broker": (0, 2), **CALM}
+ASKED = {"broker": (0, 2), **SHORT_SESSIONS_UNHARMED}
 
 
 @claim("replication.only-the-leader-appends", evidence=("APPEND-02",), api="Produce",
-       versions=only("Produce", 3), acks=(-1, 1), **CALM)  # fmt: skip
+       versions=only("Produce", 3), acks=(-1, 1), **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_only_the_leader_appends(case):
     """Produce to a follower or to a broker without a replica answers NOT_LEADER_OR_FOLLOWER (1.0:
     UNKNOWN_TOPIC_OR_PARTITION from a broker without a replica).
@@ -60,7 +60,7 @@ def test_only_the_leader_appends(case):
 
 
 @claim("replication.acks-none-tells-by-closing", evidence=("APPEND-21",), api="Produce",
-       versions=only("Produce", 3), **CALM)  # fmt: skip
+       versions=only("Produce", 3), **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_acks_none_tells_by_closing(case):
     """A follower closes the connection of a Produce with acks=0, so that the producer looks for the
     leader.
@@ -74,8 +74,14 @@ def test_acks_none_tells_by_closing(case):
     )
 
 
-@claim("replication.only-the-leader-tells-offsets", evidence=("REPL-20", "META-05"),
-       api="ListOffsets", versions=every("ListOffsets"), where=among(1, 4), **CALM)  # fmt: skip
+@claim(
+    "replication.only-the-leader-tells-offsets",
+    evidence=("REPL-20", "META-05"),
+    api="ListOffsets",
+    versions=every("ListOffsets"),
+    where=among(1, 4),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_only_the_leader_tells_offsets(case):
     """ListOffsets to a follower or to a broker without a replica answers NOT_LEADER_OR_FOLLOWER
     (1.0: UNKNOWN_TOPIC_OR_PARTITION from a broker without a replica).
@@ -99,8 +105,13 @@ def test_only_the_leader_tells_offsets(case):
     )
 
 
-@claim("replication.only-the-leader-deletes-records", evidence=("KIP-107",),
-       api="DeleteRecords", versions=only("DeleteRecords", 0), **CALM)  # fmt: skip
+@claim(
+    "replication.only-the-leader-deletes-records",
+    evidence=("KIP-107",),
+    api="DeleteRecords",
+    versions=only("DeleteRecords", 0),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_only_the_leader_deletes_records(case):
     """DeleteRecords to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
@@ -112,7 +123,11 @@ def test_only_the_leader_deletes_records(case):
     )
 
 
-@claim("replication.only-the-leader-knows-epochs", evidence=("KIP-101", "KIP-320"), **CALM)
+@claim(
+    "replication.only-the-leader-knows-epochs",
+    evidence=("KIP-101", "KIP-320"),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_only_the_leader_knows_epochs(case):
     """OffsetForLeaderEpoch to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
@@ -128,8 +143,14 @@ def test_only_the_leader_knows_epochs(case):
     )
 
 
-@claim("replication.consumers-of-old-versions-need-the-leader", evidence=("KIP-392", "REPL-06"),
-       api="Fetch", versions=range_("Fetch", 4, 10), where=among(4, 9, 10), **CALM)  # fmt: skip
+@claim(
+    "replication.consumers-of-old-versions-need-the-leader",
+    evidence=("KIP-392", "REPL-06"),
+    api="Fetch",
+    versions=range_("Fetch", 4, 10),
+    where=among(4, 9, 10),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_consumers_of_old_versions_need_the_leader(case):
     """Before version 11 a consumer's Fetch to a follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
@@ -154,7 +175,7 @@ def test_consumers_of_old_versions_need_the_leader(case):
 
 @claim("replication.consumers-may-read-followers", evidence=("KIP-392",),
        api="Fetch", versions=range_("Fetch", FROM_FOLLOWERS), where=among(11, 12, 13, 16),
-       **CALM)  # fmt: skip
+       **SHORT_SESSIONS_UNHARMED)  # fmt: skip
 def test_consumers_may_read_followers(case):
     """From Fetch version 11 on a follower serves consumers; a broker without a replica does not."""
     name = case.topic()
@@ -171,7 +192,7 @@ def test_consumers_may_read_followers(case):
 
 @claim("replication.a-follower-shows-what-is-in-sync", evidence=("KIP-392", "REPL-09"),
        api="Fetch", versions=only("Fetch", 11), switches=("follower-reads-past-hw",),
-       **DEATH)  # fmt: skip
+       **SHORT_SESSIONS)  # fmt: skip
 def test_a_follower_shows_what_is_in_sync(case):
     """A follower serves a record to consumers only after it has learned that the high watermark
     includes it.
@@ -194,7 +215,12 @@ def test_a_follower_shows_what_is_in_sync(case):
     )
 
 
-@claim("replication.strangers-are-no-followers", evidence=("REPL-06",), by=(0, 9), **CALM)
+@claim(
+    "replication.strangers-are-no-followers",
+    evidence=("REPL-06",),
+    by=(0, 9),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_strangers_are_no_followers(case):
     """A follower's Fetch by a broker without a replica answers NOT_LEADER_OR_FOLLOWER, before 3.x
     no error and no records.
@@ -214,7 +240,11 @@ def test_strangers_are_no_followers(case):
     )
 
 
-@claim("replication.followers-follow-leaders", evidence=("REPL-06", "REPL-20"), **CALM)
+@claim(
+    "replication.followers-follow-leaders",
+    evidence=("REPL-06", "REPL-20"),
+    **SHORT_SESSIONS_UNHARMED,
+)
 def test_followers_follow_leaders(case):
     """A follower's Fetch to another follower answers NOT_LEADER_OR_FOLLOWER."""
     name = case.topic()
@@ -225,7 +255,7 @@ def test_followers_follow_leaders(case):
     )
 
 
-@claim("replication.a-follower-beyond-the-end", evidence=("REPL-23",), **CALM)
+@claim("replication.a-follower-beyond-the-end", evidence=("REPL-23",), **SHORT_SESSIONS_UNHARMED)
 def test_a_follower_beyond_the_end(case):
     """A Fetch beyond the leader's log end answers OFFSET_OUT_OF_RANGE to followers and consumers
     alike.
@@ -244,7 +274,7 @@ def test_a_follower_beyond_the_end(case):
 
 
 @claim("replication.a-consumer-beyond-a-followers-end", evidence=("KIP-392",),
-       api="Fetch", versions=only("Fetch", 11), **STILL)  # fmt: skip
+       api="Fetch", versions=only("Fetch", 11), **SHORT_LAG_UNHARMED)  # fmt: skip
 def test_a_consumer_beyond_a_followers_end(case):
     """A consumer's Fetch beyond a follower's log end answers OFFSET_OUT_OF_RANGE."""
     name = case.topic()

@@ -56,10 +56,12 @@ from touchstone.suites.share.test_states import asked, batch, summary
 GROUPS, STATES = "__consumer_offsets", "__share_group_state"
 COORDINATORS, READERS = (2, 0), (1, 0)  # where logs of coordinators and of records live
 LED, SPARE, COORDINATES = 1, 0, 2
-CONFIG = {name: str(value) for name, value in CLUSTER.items()} | three_brokers.DEATH["config"]
+CONFIG = {name: str(value) for name, value in CLUSTER.items()} | three_brokers.SHORT_SESSIONS[
+    "config"
+]
 CARD = {"releases": RELEASE, "config": CONFIG, "evidence": SEEN}
-HARMED: dict[str, Any] = three_brokers.DEATH | CARD
-WHOLE: dict[str, Any] = three_brokers.CALM | CARD
+HARMED: dict[str, Any] = three_brokers.SHORT_SESSIONS | CARD
+WHOLE: dict[str, Any] = three_brokers.SHORT_SESSIONS_UNHARMED | CARD
 ELECTED = "replica_election_results[0].partition_result[0].error_code"
 LAG = "groups[0].topics[0].partitions[0].lag"
 

@@ -49,9 +49,9 @@ WITHOUT_EPOCHS = 5  # of Metadata: how often earlier cases moved the log does no
 ELECTED = "replica_election_results[0].partition_result[0].error_code"
 END, ISR = "topics[0].partitions[0].offset", three_brokers.ISR
 ROW = "responses[0].partitions[0]"
-CONFIG = three_brokers.DEATH["config"] | {"transaction.state.log.num.partitions": "1"}
-HARMED: dict[str, Any] = three_brokers.DEATH | {"config": CONFIG, "brokers": 4}
-WHOLE: dict[str, Any] = three_brokers.CALM | {"config": CONFIG, "brokers": 4}
+CONFIG = three_brokers.SHORT_SESSIONS["config"] | {"transaction.state.log.num.partitions": "1"}
+HARMED: dict[str, Any] = three_brokers.SHORT_SESSIONS | {"config": CONFIG, "brokers": 4}
+WHOLE: dict[str, Any] = three_brokers.SHORT_SESSIONS_UNHARMED | {"config": CONFIG, "brokers": 4}
 
 
 def at(transaction, connection):

@@ -118,6 +118,6 @@ STATES: dict[str, State] = {
 }  # fmt: skip
 
 
-def scene(name: str, transaction: Any, topic: Any) -> list[Any]:
+def steps_into(name: str, transaction: Any, topic: Any) -> list[Any]:
     """A topic of two partitions and the steps into the state."""
     return [*a_topic(topic, PARTITIONS), *STATES[name].steps(transaction, topic)]

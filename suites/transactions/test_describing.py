@@ -216,7 +216,7 @@ def test_ended_ones_leave_the_producer(case):
 @claim(
     "transactions.followers-tell-producers-too",
     evidence=("KIP-664", "observed on 2.8.2, 3.9.2 and 4.3.1"),
-    **PRODUCERS | three_brokers.CALM,
+    **PRODUCERS | three_brokers.SHORT_SESSIONS_UNHARMED,
 )
 def test_followers_tell_producers_too(case):
     """DescribeProducers succeeds at leaders and followers; a broker without a replica answers

@@ -37,7 +37,7 @@ from touchstone.suites.kit.transactions import (
     record,
     send,
 )
-from touchstone.suites.transactions.states import STATES, State, scene
+from touchstone.suites.transactions.states import STATES, State, steps_into
 
 VERIFYING, BUMPING = "3.9+", 5
 
@@ -270,7 +270,7 @@ def cell(state: State, request: Request) -> Callable[[Any], None]:
         transaction, topic = case.transactional_id(), case.topic()
         code = expected(request, word, case.version, case.release)
         return case.scenario(
-            scene(state.name, transaction, topic),
+            steps_into(state.name, transaction, topic),
             *([coordinator_ready(case.group())] if "offset" in request.name else []),
             request.ask(case, transaction, topic),
             state.after(transaction, topic),
