@@ -20,6 +20,7 @@ from touchstone.suites.kit.three_brokers import (
     READ,
     SHORT_SESSIONS,
     SHORT_SESSIONS_APART,
+    EpochsByChance,
     a_log,
     led,
     marked,
@@ -41,6 +42,7 @@ def test_a_stopped_follower_leaves_at_once(case):
     """A follower that shuts down leaves the ISR and becomes an offline replica; the leader epoch
     rises in ZooKeeper releases and stays in KRaft.
     """
+    case = EpochsByChance(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
@@ -79,6 +81,7 @@ def test_a_killed_follower_leaves_with_its_session(case):
 @claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **SHORT_SESSIONS)
 def test_a_follower_that_returns_is_last(case):
     """A follower that restarts catches up and rejoins the ISR without a new leader epoch."""
+    case = EpochsByChance(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
@@ -203,6 +206,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
     """With unclean.leader.election.enable a replica outside the ISR leads and loses the records it
     lacks: reads beyond its end answer OFFSET_OUT_OF_RANGE, and the old leader truncates to it.
     """
+    case = EpochsByChance(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE, configs=UNCLEAN),

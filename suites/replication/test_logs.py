@@ -27,6 +27,7 @@ from touchstone.suites.kit.three_brokers import (
     PART,
     READ,
     SHORT_SESSIONS,
+    EpochsByChance,
     a_log,
     end,
     follow,
@@ -46,6 +47,7 @@ MARKED_LOW = f"{PART}.low_watermark"
 @claim("replication.a-follower-catches-up", evidence=("REPL-05", "REPL-16"), **SHORT_SESSIONS)
 def test_a_follower_catches_up(case):
     """A follower that was down replicates the records written meanwhile before it can lead."""
+    case = EpochsByChance(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE),
@@ -213,6 +215,7 @@ def test_a_stopped_replica_is_not_waited_for(case):
     """DeleteRecords does not wait for a stopped replica, which moves its log start offset when it
     returns.
     """
+    case = EpochsByChance(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE, TWO),
