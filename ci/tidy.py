@@ -186,11 +186,13 @@ def opening(file: File) -> Iterator[Problem]:
 def claim_card(file: File) -> Iterator[Problem]:
     """A claim is one card: @claim, a sentence, one scenario that is returned, no assert.
 
-    A function of the same file that returns `claim(...)` says for many what they share.
+    A function of the same file that returns `claim(...)`, or a name for `claims(...)` of the kit,
+    says for many what they share.
     """
     if not file.path.startswith("suites/"):
         return
-    cards = {"claim"} | {node.name for _, node in functions(file.tree) if _gives_claim(node)}
+    cards = {"claim", *_cards_of_the_kit(file.tree)}
+    cards |= {node.name for _, node in functions(file.tree) if _gives_claim(node)}
     for name, node in functions(file.tree):
         if not node.name.startswith("test_"):
             continue
@@ -202,6 +204,13 @@ def claim_card(file: File) -> Iterator[Problem]:
             yield file.problem(node.lineno, "claim-card", f"{name} returns no case.scenario(...)")
         if any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
             yield file.problem(node.lineno, "claim-card", f"{name} asserts; say it in `expect`")
+
+
+def _cards_of_the_kit(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            names = (each.id for each in node.targets if isinstance(each, ast.Name))
+            yield from names if called(node.value) == "claims" else ()
 
 
 def _gives_claim(node: ast.AST) -> bool:

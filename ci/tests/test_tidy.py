@@ -58,6 +58,12 @@ BITES = [
     (
         "claim-card",
         "suites/t.py",
+        DOC + "of = cards('A')\n" + OURS,
+        DOC + "of = claims('A')\n" + OURS,
+    ),
+    (
+        "claim-card",
+        "suites/t.py",
         DOC + CARD.format(sentence="pass", body="return case"),
         DOC + CARD.format(sentence=TRUE, body="return case"),
     ),
