@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from types import SimpleNamespace
 
 import pytest
 
+from touchstone import plugin
 from touchstone.harness import known
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.known import How, Pin
@@ -13,6 +15,7 @@ from touchstone.harness.model import former_ids, ledger
 from touchstone.harness.model.recordings import load, write
 from touchstone.harness.model.transcript import dumps
 from touchstone.harness.results import jsonl, rows, run_folder
+from touchstone.harness.run import detection
 from touchstone.harness.tests.doctor import golden
 from touchstone.harness.tests.test_known import a_row, difference
 from touchstone.harness.tests.test_ledger import a_claim
@@ -83,3 +86,12 @@ def test_results_of_earlier_runs_have_the_ids_of_today(tmp_path):
     assert [(row["claim"], row["case"]) for row in report.rows] == [(NEW, f"{NEW}[v1]")]
     (row,) = jsonl.read(tmp_path / "x.jsonl").cases  # as it was written: it is held against others
     assert (row["claim"], row["case"]) == (OLD, f"{OLD}[v1]")
+
+
+def test_a_word_of_pytest_chooses_a_claim_by_either_id():
+    function = detection.functions()[NEW][1]
+    item = SimpleNamespace(function=function, extra_keyword_matches=set())
+    plugin.pytest_itemcollected(item)
+    plain = SimpleNamespace(function=print, extra_keyword_matches=set())
+    plugin.pytest_itemcollected(plain)
+    assert item.extra_keyword_matches == {OLD, NEW} and plain.extra_keyword_matches == set()
