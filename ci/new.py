@@ -61,17 +61,16 @@ Sources:
 
 from __future__ import annotations
 
-from typing import Any
-
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, persona: Persona, now: int) -> Struct:
     return fail(request, 0)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {{"error_code": code}}
 '''
 

@@ -107,7 +107,6 @@ class Broker:
         self.replicas = Replicas(self, logs)
         self.log_manager = LogManager(self)
         self._rooms: dict[type[Any], Any] = {
-            Broker: self,
             ClientQuotas: self.quotas,
             Cluster: cluster,
             ConfiguredNode: ConfiguredNode(node_id, cluster, persona, self.config),

@@ -54,20 +54,15 @@ REGEX_PAUSE_MS = 10_000  # between two times that a group's expressions are reso
 
 
 class ConsumerCoordinator:
-    """`view()` is every topic there is; `settings(group id)` what counts for that group.
-
-    `defects`: planted ones, see `broker/faults/switches.py`.
-    """
+    """`view()` is every topic there is; `settings(group id)` what counts for that group."""
 
     def __init__(
         self,
         view: Callable[[], View],
         settings: Callable[[str], Settings],
-        defects: Collection[str] = (),
     ) -> None:
         self.view = view
         self.settings = settings
-        self.defects = defects
 
     # --- inputs ------------------------------------------------------------------------------
 
@@ -199,8 +194,6 @@ class ConsumerCoordinator:
         where, member = sender(group, beat)
         given = said(beat, where, member)
         do = REQUESTS[where, given].do
-        if do is E.FENCED_MEMBER_EPOCH and "member-epoch-not-fenced" in self.defects:
-            do = Do.GO_ON
         if isinstance(do, E):
             raise ApiError(do, _why(do, group, beat, member))
         if member is None:
@@ -277,7 +270,7 @@ class ConsumerCoordinator:
         """Another epoch if asked for, or if a subscribed topic is not what it was."""
         hashed = self._hash(group)
         changed = bump or hashed != group.hash
-        if changed and "group-epoch-not-bumped" not in self.defects:
+        if changed:
             group.epoch += 1
             group.hash = hashed
             group.journal.append(consumer_records.epoch(group))
@@ -337,13 +330,12 @@ class ConsumerCoordinator:
         narrowed: bool,
     ) -> None:
         topics, stood = self.view().topics, member.stands
-        both = "partition-given-to-two-members" in self.defects
         reconcile(
             member,
             group.target.get(member.id, frozenset()),
             group.assignment_epoch,
             owned=owned,
-            taken=set() if both else group.held_by_others(member),
+            taken=self._taken(group, member),
             subscribed={topics[name].id for name in group.names_of(member) if name in topics},
             narrowed=narrowed,
         )
@@ -352,6 +344,10 @@ class ConsumerCoordinator:
         group.journal.append(consumer_records.current(group, member))
         waits = member.state is MemberState.UNREVOKED and member.classic is None
         member.revoke_by = now + member.rebalance_timeout if waits else None
+
+    def _taken(self, group: ConsumerGroup, member: ConsumerMember) -> set[TopicIdPartition]:
+        """What the member has to wait for, since others have it still."""
+        return group.held_by_others(member)
 
     def fence(self, group: ConsumerGroup, members: Collection[ConsumerMember]) -> None:
         """These are out: another epoch for the rest, which may have to go on as a classic group."""

@@ -41,14 +41,12 @@ def transaction_ended(group: Group, producer_id: int, *, commit: bool) -> None:
             group.offsets[key] = stored
 
 
-def expired(
-    group: Group, stored: CommittedOffset, retention_ms: int, now: int, *, from_commit: bool = False
-) -> bool:
+def expired(group: Group, stored: CommittedOffset, retention_ms: int, now: int) -> bool:
     """Whether its time is up: counted from when the group emptied, where anybody ever joined."""
     if stored.expires is not None:
         return stored.expires <= now
     if group.state is State.EMPTY and not (group.consumer_group and group.consumer_group.members):
-        lived = group.protocol_type is not None and not from_commit
+        lived = group.protocol_type is not None
         since = (group.emptied_at if lived else 0) or stored.committed
         return since + retention_ms <= now
     return stored.committed + retention_ms <= now
@@ -60,7 +58,6 @@ def sweep(
     now: int,
     *,
     spares: str = "subscribed",
-    from_commit: bool = False,
 ) -> bool:
     """Drop what is too old; whether nothing is left that keeps the group (OFFS-24).
 
@@ -70,7 +67,7 @@ def sweep(
     for key, stored in list(group.offsets.items()):
         if spared is None or key[0] in spared:
             continue
-        if expired(group, stored, retention_ms, now, from_commit=from_commit):
+        if expired(group, stored, retention_ms, now):
             del group.offsets[key]
     return is_idle(group)
 

@@ -28,7 +28,7 @@ from touchstone.reference_impl.broker.control.topic_outcomes import (
     grow,
 )
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
-from touchstone.reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID
+from touchstone.reference_impl.cluster.topology import METADATA_TOPIC, NO_TOPIC_ID, Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _manual(broker: Broker, topic: NewTopic) -> list[list[int]]:
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Found multiple manual partition assignments for partition {partition}",
             )
-        check_manual(broker, replicas, factor)
+        check_manual(broker.cluster, replicas, factor)
         _check_living(broker, partition, replicas)
         table[partition] = list(replicas)
         factor = len(replicas)
@@ -188,14 +188,14 @@ def _manual(broker: Broker, topic: NewTopic) -> list[list[int]]:
     return [table[partition] for partition in range(len(table))]
 
 
-def check_manual(broker: Broker, replicas: Sequence[int], factor: int | None) -> None:
+def check_manual(cluster: Cluster, replicas: Sequence[int], factor: int | None) -> None:
     """Brokers in ascending order, so that the lowest unknown or repeated one is named."""
     start = "The manual partition assignment includes"
     if not replicas:
         raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"{start} an empty replica list.")
     seen: set[int] = set()
     for replica in sorted(replicas):
-        if replica not in broker.cluster.brokers:
+        if replica not in cluster.brokers:
             raise ApiError(
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"{start} broker {replica}, but no such broker is registered.",
@@ -274,7 +274,7 @@ def _grown(
             "assignment(s) were specified.",
         )
     for partition, replicas in enumerate(assignments, now):
-        check_manual(broker, replicas, factor)
+        check_manual(broker.cluster, replicas, factor)
         _check_living(broker, partition, replicas)
     return assignments
 

@@ -52,9 +52,7 @@ class ConsumerGroups:
 
     def __init__(self, broker: Broker) -> None:
         self._broker, self._groups = broker, broker.room(Groups)
-        self.coordinator = ConsumerCoordinator(
-            partial(topic_view, broker), self._settings, broker.switches
-        )
+        self.coordinator = ConsumerCoordinator(partial(topic_view, broker), self._settings)
 
     def adopt(self, now: int) -> None:
         """See to the groups that were loaded."""
@@ -245,7 +243,7 @@ class ConsumerGroups:
             then(code, at)
 
         self._watch(group, now)
-        if pairs and "consumer-groups-not-logged" not in self._broker.switches:
+        if pairs:
             self._groups.log.keep(group.id, pairs, now, kept)
         else:
             then(ErrorCode.NONE, now)

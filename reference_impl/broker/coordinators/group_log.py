@@ -24,7 +24,6 @@ from touchstone.reference_impl.broker.coordinators.runtime import (
 from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.offsets import CommittedOffset
-from touchstone.reference_impl.group.placement import java_hash
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
@@ -67,11 +66,6 @@ class GroupLog:
     # --- partitions --------------------------------------------------------------------------
 
     def partition_of(self, group_id: str) -> int:
-        if "groups-placed-by-mask" in self._broker.switches:
-            topic = self._broker.cluster.topics.get(OFFSETS)
-            return (
-                -1 if topic is None else (java_hash(group_id) & 0x7FFFFFFF) % len(topic.partitions)
-            )
         return self.runtime.partition_of(group_id)
 
     def serves(self, group_id: str) -> bool:
@@ -158,8 +152,6 @@ class GroupLog:
     def forget(self, group: Group, now: int) -> None:
         """Append tombstones; nobody waits for them."""
         broker = self._broker
-        if "group-tombstones-missing" in broker.switches:
-            return
         every = not broker.persona.quirk("groups.tombstones-need-a-generation")
         lived = group.generation > 0 or every
         if lived or group.offsets:

@@ -15,7 +15,7 @@ from touchstone.reference_impl.broker.configs.config_view import broker_definiti
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.group_log import GroupLog, nobody_waits
 from touchstone.reference_impl.broker.coordinators.runtime import Written
-from touchstone.reference_impl.group import defects, offsets
+from touchstone.reference_impl.group import commits, offsets
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.join_messages import Rules
 from touchstone.reference_impl.group.members import Group
@@ -55,7 +55,13 @@ class Groups:
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.log.loads(group_id) else 0
 
     def coordinates(self, group_id: str) -> bool:
-        return self.log.serves(group_id) or "anybody-coordinates" in self._broker.switches
+        return self.log.serves(group_id)
+
+    def may_commit(
+        self, group: Group, member_id: str, instance_id: str | None, generation: int, now: int
+    ) -> int:
+        """The error code of such a commit, NONE if it is taken."""
+        return commits.may_commit(self.coordinator, group, member_id, instance_id, generation, now)
 
     def state_name(self, group: Group) -> str:
         if group.consumer_group is not None:
@@ -121,12 +127,10 @@ class Groups:
     def _sweep(self, now: int) -> None:
         coordinator = self.coordinator
         self.forget_deleted()
-        kept_for_ever = "expired-offsets-kept" in self._broker.switches
-        from_commit = "retention-counts-from-the-commit" in self._broker.switches
-        for group in () if kept_for_ever else list(coordinator.groups.values()):
+        for group in list(coordinator.groups.values()):
             before = dict(group.offsets)
             spares = self._persona.quirk("offsets.members-keep")
-            if sweep(group, self.retention_ms(), now, spares=spares, from_commit=from_commit):
+            if sweep(group, self.retention_ms(), now, spares=spares):
                 group.offsets.update(before)
                 self.log.forget(group, now)
                 coordinator.forget(group)
@@ -157,13 +161,10 @@ class Groups:
         def alarm(group_id: str, at: int | None) -> None:
             self.log.runtime.remind(group_id, at, lambda now: coordinator.tick(group_id, now))
 
-        planted = self._broker.switches & defects.SWITCHES
-        kind = partial(defects.DefectiveCoordinator, switches=planted) if planted else Coordinator
-
         def keep(group: Group, assignments: dict[str, bytes], now: int, then: Written) -> None:
             self.log.keep_group(group, assignments, now, then)
 
-        coordinator = kind(rules, new_id=self._member_id, alarm=alarm, keep=keep)
+        coordinator = Coordinator(rules, new_id=self._member_id, alarm=alarm, keep=keep)
         return coordinator
 
     def number(self, name: str) -> int:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.group.members import Group
 
 UNSET = -1
-_NO_END = 1 << 62
 
 
 class OffsetCommits:
@@ -63,28 +62,20 @@ class OffsetCommits:
         Times are in ms, UNSET for the usual. Made once for a request: what its rows have in common
         is looked up here, and all of them have one age.
         """
-        switches, age = self._broker.switches, self._broker.room(Groups).log.next_age()
+        age = self._broker.room(Groups).log.next_age()
         longest = self._broker.room(Groups).number("offset.metadata.max.bytes")
-        if "commit-metadata-unlimited" in switches:
-            longest = _NO_END
         lives = None if retention == UNSET else retention
         if lives is None and self._broker.persona.quirk("offsets.live-from-their-commit"):
             lives = self._broker.room(Groups).retention_ms()
-        shift = 1 if "committed-offset-off-by-one" in switches else 0
-        no_metadata = "commit-metadata-lost" in switches
-        no_epoch = "commit-leader-epoch-lost" in switches
 
         def take(row: Struct, topic: Topic, made: int) -> CommittedOffset | int:
             metadata = row["committed_metadata"] or ""
-            if metadata:
-                if 2 * len(metadata) > longest and chars(metadata) > longest:
-                    return ErrorCode.OFFSET_METADATA_TOO_LARGE
-                if no_metadata:
-                    metadata = ""
+            if 2 * len(metadata) > longest and chars(metadata) > longest:
+                return ErrorCode.OFFSET_METADATA_TOO_LARGE
             at = now if made == UNSET else made
             return CommittedOffset(
-                row["committed_offset"] + shift,
-                UNSET if no_epoch else row["committed_leader_epoch"],
+                row["committed_offset"],
+                row["committed_leader_epoch"],
                 metadata,
                 at,
                 None if lives is None else at + lives,

@@ -237,8 +237,6 @@ class FetchSessions:
                 self._broker.purgatory.touches,
                 by_ids=request.header.version >= FIRST_BY_ID,
             )
-            if "full-session-cache-evicts-anybody" in self._broker.switches:
-                sessions.make_room()
             if not sessions.admit(session):
                 return Context(wanted=wanted)
             wanted = [known.want for known in session.partitions.values()]

@@ -25,8 +25,9 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Request
+    from touchstone.reference_impl.cluster.topology import Cluster
+    from touchstone.reference_impl.cluster.view import MetadataView
 
 FIRST_RENEWING = 2
 MOVED = (E.NOT_LEADER_OR_FOLLOWER, E.FENCED_LEADER_EPOCH)
@@ -42,8 +43,8 @@ def has_ids(body: Struct) -> bool:
 class Acknowledgements:
     """The acknowledgements of one request: `faults` says of each partition how it went."""
 
-    def __init__(self, request: Request, broker: Broker) -> None:
-        self.request, self.broker = request, broker
+    def __init__(self, request: Request, hosted: SharePartitions, cluster: Cluster) -> None:
+        self.request, self.hosted, self.cluster = request, hosted, cluster
         self.faults: dict[TopicIdPartition, Fault] = {}
         self._waits = 0
 
@@ -77,7 +78,7 @@ class Acknowledgements:
         batches: list[AcknowledgementBatch],
         known: AcknowledgementRules,
     ) -> Fault | None:
-        topic = self.broker.cluster.by_id.get(place[0])
+        topic = self.cluster.by_id.get(place[0])
         if topic is None:
             return E.UNKNOWN_TOPIC_ID, None
         if faulty(batches, known):
@@ -94,7 +95,7 @@ class Acknowledgements:
         done: Callable[[int], None],
     ) -> None:
         group, member = self.request.body["group_id"], self.request.body["member_id"]
-        one = self.broker.room(SharePartitions).there((group, *place))
+        one = self.hosted.there((group, *place))
         if one is None:
             self.faults[place] = E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED
             return
@@ -104,7 +105,7 @@ class Acknowledgements:
             self.faults[place] = code, message or _WORDS.get(code) if code else None
             self._finish(at, done)
 
-        self.broker.room(SharePartitions).acknowledge(one, member, batches, now, then)
+        self.hosted.acknowledge(one, member, batches, now, then)
 
     def _finish(self, now: int, done: Callable[[int], None]) -> None:
         self._waits -= 1
@@ -119,13 +120,17 @@ def rows_of(request: Request) -> Iterable[tuple[TopicIdPartition, Struct]]:
 
 
 def told_leader(
-    broker: Broker, place: TopicIdPartition, code: int, endpoints: dict[int, Struct]
+    cluster: Cluster,
+    metadata: MetadataView,
+    place: TopicIdPartition,
+    code: int,
+    endpoints: dict[int, Struct],
 ) -> dict[str, int]:
     """The present leader of the partition, if the error says that it moved."""
-    topic = broker.cluster.by_id.get(place[0])
+    topic = cluster.by_id.get(place[0])
     if code not in MOVED or topic is None:
         return {"leader_id": 0, "leader_epoch": 0}
-    leader, node = leader_of(broker.metadata, topic.name, place[1])
+    leader, node = leader_of(metadata, topic.name, place[1])
     if node is not None:
         endpoints[node["node_id"]] = node
     return leader

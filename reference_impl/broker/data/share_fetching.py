@@ -27,7 +27,8 @@ from touchstone.reference_impl.wire.records import control, convert, entries, re
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
-    from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.purgatory import Purgatory
+    from touchstone.reference_impl.broker.replication.replicas import Replicas
 
 _BATCH_MAGIC = 2
 
@@ -36,7 +37,9 @@ _BATCH_MAGIC = 2
 class ShareRead:
     """`rows` are what the answer says of each partition, once it is done."""
 
-    broker: Broker
+    hosted: SharePartitions
+    replicas: Replicas
+    purgatory: Purgatory
     group: str
     request: AcquisitionRequest
     places: list[tuple[TopicIdPartition, str]]  # with the names of their topics
@@ -82,7 +85,7 @@ class ShareRead:
             if place in self._failed:
                 continue
             if one is None:
-                found = self.broker.room(SharePartitions).host((self.group, *place), topic, now)
+                found = self.hosted.host((self.group, *place), topic, now)
                 if isinstance(found, HostedPartition):
                     one = self._begun[place] = found
                 else:
@@ -95,7 +98,7 @@ class ShareRead:
         """The offset to read from, of each partition that may be acquired from."""
         found = {}
         for place, one in self._begun.items():
-            stands = self.broker.room(SharePartitions).there(one.key) is one
+            stands = self.hosted.there(one.key) is one
             if place not in self._failed and stands and one.active.can_acquire():
                 found[place] = one.active.next_offset()
         return found
@@ -104,7 +107,7 @@ class ShareRead:
         each, total = self.max_bytes // len(ready), 0
         for place, offset in ready.items():
             one = self._begun[place]
-            replica, _ = self.broker.replicas.locate(one.topic, place[1])
+            replica, _ = self.replicas.locate(one.topic, place[1])
             if replica is None:
                 return True
             log = replica.log
@@ -131,13 +134,13 @@ class ShareRead:
             left -= taken
         self.rows = rows | self._failed
         for place, _ in self.places:
-            self.broker.purgatory.touch(share_partitions.key_of(self.group, place))
+            self.purgatory.touch(share_partitions.key_of(self.group, place))
 
     def _read(
         self, place: TopicIdPartition, offset: int, max_bytes: int, left: int, now: int
     ) -> tuple[Struct, int]:
         one, index = self._begun[place], place[1]
-        replica, error = self.broker.replicas.locate(one.topic, index)
+        replica, error = self.replicas.locate(one.topic, index)
         if replica is None:
             return failed(index, error), 0
         log = replica.log
@@ -155,7 +158,7 @@ class ShareRead:
             aborted = [(each.producer_id, each.first_offset) for each in listed]
         request = self.request._replace(max_records=left)
         taken = acquire(one.active, request, Read(offset, spans, aborted), now)
-        self.broker.room(SharePartitions).watch(one)
+        self.hosted.watch(one)
         row = failed(index, E.NONE)
         if taken:
             row["records"] = _cut(read.records, taken)

@@ -37,6 +37,7 @@ class Row(NamedTuple):
 ROWS: list[Row] = []
 HANDLERS: list[tuple[str, int, Change]] = []
 _ONCE: list[tuple[str, type, Callable[[Any], None]]] = []
+_HOLDERS: set[type] = set()
 
 
 def defect(switch: str, kind: type, *methods: str) -> Callable[[Change], Change]:
@@ -67,6 +68,11 @@ def handler_defect(switch: str, key: int) -> Callable[[Change], Change]:
         return change
 
     return added
+
+
+def holder(kind: type) -> None:
+    """Objects of this class have no defects of their own, and their attributes do."""
+    _HOLDERS.add(kind)
 
 
 def maker(kind: type, method: str) -> None:
@@ -103,7 +109,7 @@ def _subclass(kind: type, switches: frozenset[str]) -> type | None:
         return None
     rows = [row for row in ROWS if issubclass(kind, row.kind)]
     once = [known for _, known, _ in _ONCE if issubclass(kind, known)]
-    if not rows and not once:
+    if not rows and not once and kind not in _HOLDERS:
         return None
     body: dict[str, Any] = {"__slots__": (), "switches_planted": switches}
     for row in rows:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.effects import (
+    Ask,
     Close,
     Connection,
     Effect,
@@ -57,8 +58,12 @@ class FaultInjector:
         """The same effects, with those of requests that are due spoiled."""
         found: list[Effect] = []
         for effect in effects:
-            rule, request = self._due.pop(effect.connection, (None, None))
-            found += [effect] if rule is None else _WAYS[rule.action](self, rule, request, effect)
+            due = None if isinstance(effect, Ask) else self._due.pop(effect.connection, None)
+            if due is None:
+                found.append(effect)
+            else:
+                rule, request = due
+                found += _WAYS[rule.action](self, rule, request, effect)
         return found
 
     def closed(self, connection: Connection) -> None:

@@ -222,7 +222,7 @@ _PARTITION_LISTS = ("partitions", "partition_data", "partition_indexes")
 _PARTITION_NAMES = ("index", "partition", "partition_index", "partition_id")
 
 
-def _places(value: Any, name_of: Callable[[bytes], str | None]) -> Iterator[tuple]:
+def _places(value: Any, name_of: Callable[[bytes], str | None]) -> Iterator[tuple[Any, ...]]:
     """Wherever a request has rows of topics; every API nests them alike and names them its way."""
     if isinstance(value, list | tuple):
         for each in value:

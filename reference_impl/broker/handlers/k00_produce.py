@@ -44,13 +44,14 @@ from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.log.validation import codec_of
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import ZSTD, RecordError, entries
+from touchstone.reference_impl.wire.schema import Struct
 
 ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal topics
 ACKS = (ALL, 0, 1)
 PRODUCER_ID_END = 51
 FIRST_BY_ID = 13
 # A row of the answer, and the offset that the high watermark has to reach before; None for none.
-Appended = tuple[dict[str, Any], int | None]
+Appended = tuple[Struct, int | None]
 
 # Errors that Kafka foresees answer without a log start offset; others tell it.
 FORESEEN = frozenset(
@@ -72,7 +73,7 @@ def handle(
     persona: Persona,
     verification: TransactionVerification,
     now: int,
-) -> dict[str, Any] | NoReply | Hangup | Wait:
+) -> Struct | NoReply | Hangup | Wait:
     trouble = _trouble_before(request, metadata, persona)
     if trouble is not None:
         return trouble
@@ -81,7 +82,7 @@ def handle(
     if asked is None:
         return produce.append({}, now)
 
-    def attempt(at: int) -> dict[str, Any] | NoReply | Hangup | Wait | None:
+    def attempt(at: int) -> Struct | NoReply | Hangup | Wait | None:
         return None if asked.answer is None else produce.append(asked.answer["refusals"], at)
 
     return attempt(now) or Wait(NEVER, (), attempt, attempt, asked)
@@ -99,12 +100,12 @@ class _Produce:
         self._acks = request.body["acks"]
         self._replicas, self._metadata, self._persona = replicas, metadata, persona
 
-    def named(self) -> Iterator[tuple[str | None, dict[str, Any]]]:
+    def named(self) -> Iterator[tuple[str | None, Struct]]:
         """Each partition, and its topic's name, which only a transaction's need beforehand."""
         for topic, row in _all_partitions(self._request.body):
             yield name_of(self._metadata, topic, by_id=self._version >= FIRST_BY_ID), row
 
-    def append(self, refusals: Refusals, now: int) -> dict[str, Any] | NoReply | Hangup | Wait:
+    def append(self, refusals: Refusals, now: int) -> Struct | NoReply | Hangup | Wait:
         """Append every partition, but those that their transaction's coordinator refused."""
         responses, failed, open_rows = [], False, []
         for topic, partitions in _by_topic(self._request.body):
@@ -112,10 +113,12 @@ class _Produce:
             rows = []
             for partition in partitions:
                 index = partition["index"]
-                row, required = self._append(name, partition, refusals.get((name, index)), now)
+                row, required = self._append(
+                    name, partition, refusals.get((name or "", index)), now
+                )
                 if required is not None or row["error_code"]:
                     failed = failed or bool(row["error_code"])
-                    open_rows.append(_Open(row, name, index, required))
+                    open_rows.append(_Open(row, name or "", index, required))
                 rows.append(row)
             responses.append(
                 {"name": topic["name"], "topic_id": topic["topic_id"], "partition_responses": rows}
@@ -131,7 +134,7 @@ class _Produce:
         return delayed.wait(now) if answer is None else answer
 
     def _append(
-        self, name: str | None, partition: dict[str, Any], refusal: Refusal | None, now: int
+        self, name: str | None, partition: Struct, refusal: Refusal | None, now: int
     ) -> Appended:
         """The row of one partition, and what is to be replicated before it is answered."""
         index, records = partition["index"], partition["records"]
@@ -173,9 +176,9 @@ class _Produce:
 class _Open(NamedTuple):
     """A row of the answer that failed, or whose high watermark has to reach an offset yet."""
 
-    row: dict[str, Any]
-    topic: str | None
-    index: int
+    row: Struct
+    topic: str
+    partition: int
     required: int | None  # None where there is nothing to wait for
 
 
@@ -189,7 +192,7 @@ class DelayedProduce:
         request: Request,
         replicas: Replicas,
         metadata: MetadataView,
-        responses: list[dict[str, Any]],
+        responses: list[Struct],
         open_rows: list[_Open],
     ) -> None:
         self._request, self._replicas, self._metadata = request, replicas, metadata
@@ -198,15 +201,15 @@ class DelayedProduce:
         self._left = open_rows  # what is still waited for
 
     def wait(self, now: int) -> Wait:
-        keys = [log_key(each.topic, each.index) for each in self._left]
+        keys = [log_key(each.topic, each.partition) for each in self._left]
         return Wait(now + self._request.body["timeout_ms"], keys, self.attempt, self.expire)
 
-    def attempt(self, now: int) -> dict[str, Any] | None:
+    def attempt(self, now: int) -> Struct | None:
         """The answer, if nothing is left to wait for."""
         self._left = [each for each in self._left if not self._replicated(each)]
         return None if self._left else self._answer()
 
-    def expire(self, now: int) -> dict[str, Any]:
+    def expire(self, now: int) -> Struct:
         """The answer when time is up; what was written stays written."""
         for each in self._left:
             each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT
@@ -227,7 +230,7 @@ class DelayedProduce:
             row["error_code"] = ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         return True
 
-    def _answer(self) -> dict[str, Any]:
+    def _answer(self) -> Struct:
         """The rows, with the new leader where this broker is none any more (KIP-951)."""
         endpoints = {}
         if self._request.header.version >= 10:
@@ -241,7 +244,7 @@ class DelayedProduce:
 
 def _trouble_before(
     request: Request, metadata: MetadataView, persona: Persona
-) -> dict[str, Any] | Hangup | Wait | None:
+) -> Struct | Hangup | Wait | None:
     """The answer that ends the request before any partition is looked at, if any."""
     quirk, version = persona.quirk, request.header.version
     transactional = False
@@ -273,9 +276,9 @@ def _trouble_before(
     return None
 
 
-def _by_topic(body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+def _by_topic(body: Struct) -> Iterator[tuple[Struct, list[Struct]]]:
     """Each topic once with its partitions; of one that is named twice the last counts."""
-    topics: dict[Any, tuple[dict, dict[int, dict]]] = {}
+    topics: dict[Any, tuple[Struct, dict[int, Struct]]] = {}
     for topic in body["topic_data"]:
         for partition in topic["partition_data"]:
             _, rows = topics.setdefault((topic["topic_id"], topic["name"]), (topic, {}))
@@ -284,13 +287,13 @@ def _by_topic(body: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[
         yield topic, list(rows.values())
 
 
-def fail(request: Request, code: int) -> dict[str, Any] | None:
+def fail(request: Request, code: int) -> Struct | None:
     """Every partition with this error; None closes, which is all acks=0 can hear."""
     answer = _everywhere(request, code)
     return answer if isinstance(answer, dict) else None
 
 
-def _refused(persona: Persona, replica: Replica, refusal: LogError) -> dict[str, Any]:
+def _refused(persona: Persona, replica: Replica, refusal: LogError) -> Struct:
     foreseen = refusal.code in FORESEEN or (
         refusal.code == ErrorCode.INVALID_TIMESTAMP
         and persona.quirk("produce.foresees-invalid-timestamp")
@@ -305,7 +308,7 @@ def _refused(persona: Persona, replica: Replica, refusal: LogError) -> dict[str,
     return row
 
 
-def _error(index: int, code: int, replica: Replica | None = None) -> dict[str, Any]:
+def _error(index: int, code: int, replica: Replica | None = None) -> Struct:
     """A row that says `code`, and where the log of `replica` begins if one is given."""
     return {
         "index": index,
@@ -342,12 +345,12 @@ def _unreadable(records: bytes) -> bool:
     return first is None or (first[2] == 2 and first[1] < PRODUCER_ID_END)
 
 
-def _all_partitions(body: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _all_partitions(body: Struct) -> list[tuple[Struct, Struct]]:
     """(topic, partition) rows as they came."""
     return [(topic, row) for topic in body["topic_data"] for row in topic["partition_data"]]
 
 
-def _everywhere(request: Request, code: int, message: str | None = None) -> dict[str, Any] | Hangup:
+def _everywhere(request: Request, code: int, message: str | None = None) -> Struct | Hangup:
     """The request's answer when it fails as a whole."""
     if request.body["acks"] == 0:
         return Hangup("an error with acks=0")

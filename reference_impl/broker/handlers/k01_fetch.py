@@ -16,8 +16,8 @@ Sources: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages and readFrom
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
-from struct import Struct
 from typing import Any
 
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
@@ -54,6 +54,7 @@ from touchstone.reference_impl.wire.records import (
     entries,
     read_header,
 )
+from touchstone.reference_impl.wire.schema import Struct
 
 INT_MAX = 2**31 - 1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
@@ -61,7 +62,7 @@ UNDEFINED = -1
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 BATCH_HEADER, CONVERSION_CHUNK = 61, 128 << 10
 BATCH_MAGIC = 2
-_OVERFLOW = Struct(">qi")
+_OVERFLOW = struct.Struct(">qi")
 _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
 
 
@@ -76,7 +77,7 @@ def handle(
     node: ConfiguredNode,
     persona: Persona,
     now: int,
-) -> dict[str, Any] | Wait | Hangup:
+) -> Struct | Wait | Hangup:
     body, version = request.body, request.header.version
     if body["isolation_level"] not in (READ_UNCOMMITTED, READ_COMMITTED):
         if persona.quirk("fetch.parses-isolation"):
@@ -181,7 +182,7 @@ class _Fetch:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return ErrorCode.NONE
 
-    def read_all(self, named: list[FetchPartition], now: int) -> list[dict[str, Any]]:
+    def read_all(self, named: list[FetchPartition], now: int) -> list[Struct]:
         """A row per partition, in request order, until the answer's bytes are used up."""
         left, min_one, rows = self.max_bytes, self.version >= 3, []
         for want in named:
@@ -193,9 +194,7 @@ class _Fetch:
             rows.append(row)
         return rows
 
-    def _read(
-        self, want: FetchPartition, max_bytes: int, min_one: bool, now: int
-    ) -> dict[str, Any]:
+    def _read(self, want: FetchPartition, max_bytes: int, min_one: bool, now: int) -> Struct:
         replica, error = self._located(want)
         if replica is None:
             return _error(want.index, error)
@@ -234,19 +233,19 @@ class _Fetch:
 
     def _located(self, want: FetchPartition) -> LocatedReplica:
         return self.replicas.locate(
-            want.topic,
+            want.topic or "",
             want.index,
             epoch=want.leader_epoch,
             any_replica=self.from_any_replica,
             debugging=self.replica == DEBUGGING,
         )
 
-    def sent_elsewhere(self, rows: list[dict[str, Any]]) -> bool:
+    def sent_elsewhere(self, rows: list[Struct]) -> bool:
         if not self.persona.quirk("fetch.preferred-replica-at-once"):
             return False
         return any("preferred_read_replica" in row for row in rows)
 
-    def _row(self, want: FetchPartition, read: Read, records: bytes) -> dict[str, Any]:
+    def _row(self, want: FetchPartition, read: Read, records: bytes) -> Struct:
         committed = self.isolation == LAST_STABLE
         return {
             "partition_index": want.index,
@@ -262,7 +261,9 @@ class _Fetch:
         """Whether a waiting fetch has something to say (DelayedFetch.tryComplete; FETCH-11)."""
         total, follows = 0, self.replica >= 0
         for want in named:
-            if follows and follower_fetches.waits(self.replicas.get(want.topic, want.index), want):
+            if follows and follower_fetches.waits(
+                self.replicas.get(want.topic or "", want.index), want
+            ):
                 continue
             located = self._located(want)
             if located.replica is None:
@@ -282,19 +283,19 @@ class _Fetch:
                 return True
         return self.min_bytes <= 0
 
-    def answer(
-        self, named: list[FetchPartition], rows: list[dict[str, Any]], now: int
-    ) -> dict[str, Any]:
+    def answer(self, named: list[FetchPartition], rows: list[Struct], now: int) -> Struct:
         if self.replica >= 0:
             follower_fetches.count(self.replicas, named, rows, now)
         pairs = list(zip(named, rows, strict=True))
-        aborted = [] if self.persona.quirk("fetch.unknown-lists-aborted") else None
+        aborted: list[Any] | None = (
+            [] if self.persona.quirk("fetch.unknown-lists-aborted") else None
+        )
         for want, code in self.refused:
             pairs.append((want, {**_error(want.index, code), "aborted_transactions": aborted}))
         endpoints = {}
         for want, row in pairs:
             if self.version >= 16 and row["error_code"] in MOVED:
-                row["current_leader"], node = leader_of(self.metadata, want.topic, want.index)
+                row["current_leader"], node = leader_of(self.metadata, want.topic or "", want.index)
                 own = row["current_leader"]["leader_id"] == self.node.id
                 if node and (not own or self.persona.quirk("fetch.tells-own-node")):
                     endpoints[node["node_id"]] = node
@@ -307,7 +308,7 @@ class _Fetch:
             "node_endpoints": list(endpoints.values()),
         }
 
-    def _converted(self, want: FetchPartition, row: dict[str, Any]) -> dict[str, Any]:
+    def _converted(self, want: FetchPartition, row: Struct) -> Struct:
         """The row in a format its version can carry (KIP-110, KIP-283)."""
         if want.topic not in self.cluster.topics:
             return row
@@ -333,7 +334,7 @@ class _Fetch:
             return self._unconverted(want, ErrorCode.CORRUPT_MESSAGE)
         return {**row, "records": records}
 
-    def _unconverted(self, want: FetchPartition, code: int) -> dict[str, Any]:
+    def _unconverted(self, want: FetchPartition, code: int) -> Struct:
         row = _error(want.index, code)
         if self.persona.quirk("fetch.unconverted-is-null"):
             return {**row, "records": None, "aborted_transactions": []}
@@ -361,21 +362,21 @@ class DelayedFetch:
 
     def wait(self) -> Wait:
         follower, named = self._fetch.replica, self._named
-        keys: list[WaitKey] = [log_key(want.topic, want.index) for want in named]
+        keys: list[WaitKey] = [log_key(want.topic or "", want.index) for want in named]
         if self._fetch.session.resting:
             keys = [ANY]
         if follower >= 0:
             keys.append(("to follow", follower))
         return Wait(self._until, keys, self.attempt, self.expire)
 
-    def attempt(self, now: int) -> dict[str, Any] | None:
+    def attempt(self, now: int) -> Struct | None:
         """The answer, if there is enough for one by now."""
         fetch, named = self._fetch, self._named
         named.extend(fetch.session.woken())
         more = self._newest != fetch.replicas.newest(fetch.replica)
         return self.expire(now) if more or fetch.ready(named, now) else None
 
-    def expire(self, now: int) -> dict[str, Any]:
+    def expire(self, now: int) -> Struct:
         """The answer with whatever there is."""
         fetch, named = self._fetch, self._named
         named.extend(fetch.session.woken())
@@ -386,7 +387,7 @@ class DelayedFetch:
         return fetch.answer(named, fetch.read_all(named, now), now)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     """Every partition with this error, and the whole from v7 on; v13 names no partitions."""
     rows = [
         {
@@ -432,7 +433,7 @@ def _diverging(replica: Replica, want: FetchPartition) -> dict[str, int] | None:
     return None
 
 
-def _error(index: int, code: int) -> dict[str, Any]:
+def _error(index: int, code: int) -> Struct:
     return {
         "partition_index": index,
         "error_code": code,
@@ -443,10 +444,10 @@ def _error(index: int, code: int) -> dict[str, Any]:
 
 
 def _grouped(
-    pairs: list[tuple[FetchPartition, dict[str, Any]]],
-) -> list[dict[str, Any]]:
+    pairs: list[tuple[FetchPartition, Struct]],
+) -> list[Struct]:
     """Rows of neighbouring partitions of one topic share a topic entry."""
-    topics: list[dict[str, Any]] = []
+    topics: list[Struct] = []
     last = None
     for want, row in pairs:
         key = (want.topic_id, want.name)

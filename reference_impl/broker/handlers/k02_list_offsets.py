@@ -13,7 +13,6 @@ Sources: KafkaApis.handleListOffsetRequest at 1.0.2, 2.2.1, 2.8.2, 3.9; 4.3.1 ob
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from touchstone.reference_impl.broker.effects import Hangup, Request
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -22,15 +21,14 @@ from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING: 11}
 ISOLATION_LEVELS = (0, 1)
 
 
-def handle(
-    request: Request, replicas: Replicas, persona: Persona, now: int
-) -> dict[str, Any] | Hangup:
+def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> Struct | Hangup:
     quirk = persona.quirk
     if request.body["isolation_level"] not in ISOLATION_LEVELS:
         unknown = quirk("list-offsets.unknown-isolation")
@@ -38,7 +36,8 @@ def handle(
             return Hangup("no such isolation level")
         if unknown == "fail":
             return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
-    counts, topics = Counter(), []
+    counts: Counter[tuple[str, int]] = Counter()
+    topics = []
     for topic in request.body["topics"]:
         counts.update((topic["name"], row["partition_index"]) for row in topic["partitions"])
     for topic in request.body["topics"]:
@@ -53,7 +52,7 @@ def handle(
     return {"topics": topics}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {
         "topics": [
             {
@@ -70,10 +69,10 @@ def _answer(
     replicas: Replicas,
     persona: Persona,
     topic: str,
-    row: dict[str, Any],
-    counts: Counter,
+    row: Struct,
+    counts: Counter[tuple[str, int]],
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     version, index = request.header.version, row["partition_index"]
     if version and counts[topic, index] > 1:
         return _error(row, ErrorCode.INVALID_REQUEST)
@@ -118,9 +117,7 @@ def _lags(persona: Persona, replica: Replica, timestamp: int, isolation: str) ->
     return found < 0 or found >= limit
 
 
-def _find(
-    persona: Persona, replica: Replica, row: dict[str, Any], isolation: str
-) -> dict[str, Any]:
+def _find(persona: Persona, replica: Replica, row: Struct, isolation: str) -> Struct:
     log, timestamp = replica.log, row["timestamp"]
     index, limit = row["partition_index"], log.limit(isolation)
     named = timestamp >= persona.quirk("list-offsets.lowest-named")
@@ -138,7 +135,7 @@ def _find(
     return _found(index, found.timestamp, found.offset, found.leader_epoch)
 
 
-def _found(index: int, timestamp: int, offset: int, epoch: int) -> dict[str, Any]:
+def _found(index: int, timestamp: int, offset: int, epoch: int) -> Struct:
     return {
         "partition_index": index,
         "timestamp": timestamp,
@@ -147,11 +144,11 @@ def _found(index: int, timestamp: int, offset: int, epoch: int) -> dict[str, Any
     }
 
 
-def _error(row: dict[str, Any], code: int) -> dict[str, Any]:
+def _error(row: Struct, code: int) -> Struct:
     return {"partition_index": row["partition_index"], "error_code": code}
 
 
-def _old_style(led: Replica, row: dict[str, Any], replica: int, now: int) -> dict[str, Any]:
+def _old_style(led: Replica, row: Struct, replica: int, now: int) -> Struct:
     """Base offsets of segments written before a time, newest first (META-04)."""
     log, wanted, most = led.log, row["timestamp"], row["max_num_offsets"]
     if most < 0:

@@ -13,8 +13,6 @@ observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     CLUSTER_OPERATIONS,
@@ -28,6 +26,7 @@ from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster
 from touchstone.reference_impl.cluster.view import MetadataView, SeenTopic
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_BY_ID = 12
 FIRST_TO_NAME_LISTENERS = 6  # KIP-226
@@ -42,7 +41,7 @@ def handle(
     cluster: Cluster,
     persona: Persona,
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     version, body = request.header.version, request.body
     asked = body["topics"]
     if version < FIRST_BY_ID and any(_by_id(row) for row in asked or ()):
@@ -61,7 +60,7 @@ def handle(
     if body["include_topic_authorized_operations"]:
         for row in rows:
             row["topic_authorized_operations"] = TOPIC_OPERATIONS
-    answer: dict[str, Any] = {
+    answer: Struct = {
         "brokers": [
             {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
             for node in metadata.alive
@@ -76,7 +75,7 @@ def handle(
     return answer
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     """The whole request refused: nothing but the topics it named, each with the code."""
     rows = [
         {"error_code": code, "name": row["name"] or "", "topic_id": row["topic_id"]}
@@ -91,13 +90,13 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _by_id(row: dict[str, Any]) -> bool:
+def _by_id(row: Struct) -> bool:
     return row["name"] is None or row["topic_id"] != NO_TOPIC_ID
 
 
 def _rows_by_id(
-    metadata: MetadataView, persona: Persona, asked: list[dict[str, Any]], version: int
-) -> list[dict[str, Any]]:
+    metadata: MetadataView, persona: Persona, asked: list[Struct], version: int
+) -> list[Struct]:
     """The entries with an id; where one has an id, those that have only a name are left out."""
     by_id = metadata.by_id
     ids = list(dict.fromkeys(row["topic_id"] for row in asked))
@@ -124,7 +123,7 @@ def _rows_by_name(
     version: int,
     *,
     create: bool,
-) -> list[dict[str, Any]]:
+) -> list[Struct]:
     """Topics that exist first, then what became of the others."""
     stored, distinct = metadata.topics, list(dict.fromkeys(names))
     existing = [
@@ -134,7 +133,7 @@ def _rows_by_name(
     return existing + missing
 
 
-def _missing(creation: AutoTopicCreation, name: str, *, create: bool) -> dict[str, Any]:
+def _missing(creation: AutoTopicCreation, name: str, *, create: bool) -> Struct:
     try:
         internal, code = creation.missing_topic(name, allowed=create)
     except ApiError as refused:
@@ -142,9 +141,7 @@ def _missing(creation: AutoTopicCreation, name: str, *, create: bool) -> dict[st
     return {"error_code": code, "name": name, "is_internal": internal, "partitions": []}
 
 
-def _known(
-    metadata: MetadataView, persona: Persona, topic: SeenTopic, version: int
-) -> dict[str, Any]:
+def _known(metadata: MetadataView, persona: Persona, topic: SeenTopic, version: int) -> Struct:
     return {
         "error_code": ErrorCode.NONE,
         "name": topic.name,
@@ -156,7 +153,7 @@ def _known(
 
 def _partition(
     metadata: MetadataView, persona: Persona, partition: LeaderState, version: int
-) -> dict[str, Any]:
+) -> Struct:
     """Up to v0 replicas that are gone are left out and make the row an error (META-08)."""
     offline = metadata.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline

@@ -10,8 +10,6 @@ Sources: CTL-10, REPL-20, REPL-21; KIP-380, KIP-516; ReplicaManager.becomeLeader
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control.controller_requests import (
@@ -24,8 +22,9 @@ from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
-TopicRow = tuple[str, dict[str, Any]]
+TopicRow = tuple[str, Struct]
 
 
 def handle(
@@ -35,7 +34,7 @@ def handle(
     node: ConfiguredNode,
     persona: Persona,
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     body = request.body
     try:
         orders.check_broker_epoch(body["broker_epoch"])
@@ -52,15 +51,15 @@ def handle(
     )
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return _answer(code, [(topic, row, code) for topic, row in _rows(request.body)])
 
 
-def _rows(body: dict[str, Any]) -> list[TopicRow]:
+def _rows(body: Struct) -> list[TopicRow]:
     return by_topic(body, "topic_states", "ungrouped_partition_states")
 
 
-def _answer(code: int, results: list[tuple[str, dict[str, Any], int]]) -> dict[str, Any]:
+def _answer(code: int, results: list[tuple[str, Struct, int]]) -> Struct:
     """Both groupings; the version sends one of them."""
     topics: dict[bytes, list[dict[str, int]]] = {}
     for _, row, each in results:
@@ -76,9 +75,7 @@ def _answer(code: int, results: list[tuple[str, dict[str, Any], int]]) -> dict[s
     }
 
 
-def _believed(
-    replicas: Replicas, node: ConfiguredNode, topic: str, row: dict[str, Any], now: int
-) -> int:
+def _believed(replicas: Replicas, node: ConfiguredNode, topic: str, row: Struct, now: int) -> int:
     replica = replicas.get(topic, row["partition_index"])
     topic_id = row.get("topic_id") or NO_TOPIC_ID
     if node.id not in row["replicas"]:

@@ -10,8 +10,6 @@ observed on three nodes of the three, with requests of our own.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.controller_requests import (
     ControllerRequests,
@@ -21,13 +19,14 @@ from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 NO_EPOCH = -1
 
 
 def handle(
     request: Request, orders: ControllerRequests, replicas: Replicas, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     body = request.body
     try:
         orders.check_broker_epoch(body["broker_epoch"])
@@ -49,11 +48,11 @@ def handle(
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"error_code": code, "partition_errors": []}
 
 
-def _rows(body: dict[str, Any]) -> list[tuple[str, int, int, bool]]:
+def _rows(body: Struct) -> list[tuple[str, int, int, bool]]:
     """(topic, partition, leader epoch, delete) however the version says it."""
     delete = bool(body["delete_partitions"])
     rows = [

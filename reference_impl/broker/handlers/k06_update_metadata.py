@@ -9,19 +9,18 @@ observed on three nodes of the three, with requests of our own.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.controller_frames import told_brokers, told_partitions
 from touchstone.reference_impl.broker.control.controller_requests import ControllerRequests
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(
     request: Request, orders: ControllerRequests, metadata: MetadataView, now: int
-) -> dict[str, Any]:
+) -> Struct:
     body = request.body
     try:
         orders.check_broker_epoch(body["broker_epoch"])

@@ -10,19 +10,16 @@ on three nodes of the three.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 UNSAID = -1
 
 
-def handle(
-    request: Request, controller: ClusterController, cluster: Cluster, now: int
-) -> dict[str, Any]:
+def handle(request: Request, controller: ClusterController, cluster: Cluster, now: int) -> Struct:
     body = request.body
     if not controller.here:
         return _answer(ErrorCode.STALE_CONTROLLER_EPOCH)
@@ -35,7 +32,7 @@ def handle(
     return _answer(ErrorCode.NONE, controller.active.shutdown(node.id))
 
 
-def _answer(code: int, remaining: list[tuple[str, int]] | None = None) -> dict[str, Any]:
+def _answer(code: int, remaining: list[tuple[str, int]] | None = None) -> Struct:
     return {
         "error_code": code,
         "remaining_partitions": [

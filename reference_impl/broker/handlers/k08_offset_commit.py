@@ -12,55 +12,58 @@ Sources: OFFS-01 to 17; group/coordinator.py, group/offsets.py; observed on all 
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
-from touchstone.reference_impl.cluster.topology import Topic
-from touchstone.reference_impl.group.commits import may_commit
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster, Topic
 from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_BY_ID, FIRST_NOT_FOUND = 10, 9
 _NONE = int(ErrorCode.NONE)
-_WAIVED = {
-    "stale-generation-committed": ErrorCode.ILLEGAL_GENERATION,
-    "strangers-commit": ErrorCode.UNKNOWN_MEMBER_ID,
-}
 OffsetsByPartition = dict[tuple[str, int], CommittedOffset]
 # Per topic: what was asked, the topic if any of it is there, an answer per partition.
-Rows = list[tuple[dict[str, Any], Topic | None, list[dict[str, Any]]]]
+Rows = list[tuple[Struct, Topic | None, list[Struct]]]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    rows = _located(request, broker)
+def handle(
+    request: Request,
+    groups: Groups,
+    shares: ShareGroups,
+    commits: OffsetCommits,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> Struct | Wait:
+    rows = _located(request, commits, cluster, persona)
     taken: Group | int = ErrorCode.NONE
     offsets: OffsetsByPartition = {}
     if any(topic is not None for _, topic, _ in rows):
-        taken = _admitted(request, broker, now)
+        taken = _admitted(request, groups, shares, commits, cluster, persona, now)
         if taken is ErrorCode.UNSUPPORTED_VERSION:
             return fail(request, taken)
         if isinstance(taken, Group) or not taken:
-            offsets = _offsets(request, broker, rows, now)
+            offsets = _offsets(request, commits, rows, now)
         else:
             _refuse(rows, taken)
-    whole = Ticket()
+    whole: Ticket[Struct] = Ticket()
     if isinstance(taken, Group) and offsets:
-        _append(broker, taken, offsets, rows, whole, now)
+        _append(groups, taken, offsets, rows, whole, now)
     else:
         if offsets:
-            broker.room(OffsetCommits).in_zookeeper(request.body["group_id"]).update(offsets)
+            commits.in_zookeeper(request.body["group_id"]).update(offsets)
         whole.give({})
     return waiting(whole, lambda _: _answer(rows))
 
 
-def _answer(rows: Rows) -> dict[str, Any]:
+def _answer(rows: Rows) -> Struct:
     return {
         "topics": [
             {"name": row["name"], "topic_id": row["topic_id"], "partitions": answers}
@@ -69,7 +72,7 @@ def _answer(rows: Rows) -> dict[str, Any]:
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     rows = [
         {
             "name": topic["name"],
@@ -84,20 +87,18 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     return {"topics": rows}
 
 
-def _located(request: Request, broker: Broker) -> Rows:
+def _located(request: Request, commits: OffsetCommits, cluster: Cluster, persona: Persona) -> Rows:
     rows = []
     by_id = request.header.version >= FIRST_BY_ID
-    failed_first = broker.persona.quirk("groups.newer-coordinator")
+    failed_first = persona.quirk("groups.newer-coordinator")
     for asked in request.body["topics"]:
         if by_id:
-            topic = broker.cluster.by_id.get(asked["topic_id"])
+            topic = cluster.by_id.get(asked["topic_id"])
             missing = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else None
         else:
-            topic, missing = broker.cluster.topics.get(asked["name"]), None
-        indexes = broker.room(OffsetCommits).named(
-            [row["partition_index"] for row in asked["partitions"]]
-        )
-        there = broker.room(OffsetCommits).present(topic, indexes)
+            topic, missing = cluster.topics.get(asked["name"]), None
+        indexes = commits.named([row["partition_index"] for row in asked["partitions"]])
+        there = commits.present(topic, indexes)
         absent = missing or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         answers = [
             {"partition_index": index, "error_code": _NONE if index in there else absent}
@@ -110,45 +111,41 @@ def _located(request: Request, broker: Broker) -> Rows:
     return rows
 
 
-def _admitted(request: Request, broker: Broker, now: int) -> Group | int:
+def _admitted(
+    request: Request,
+    groups: Groups,
+    shares: ShareGroups,
+    commits: OffsetCommits,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> Group | int:
     """The group that takes the commit, or why none does."""
     body, version = request.body, request.header.version
     group_id, generation = body["group_id"], body["generation_id_or_member_epoch"]
     if version == 0:
-        served = broker.persona.quirk("offsets.in-zookeeper")
-        if not served or "version-0-refused" in broker.switches:
+        if not persona.quirk("offsets.in-zookeeper"):
             return ErrorCode.UNSUPPORTED_VERSION
         return ErrorCode.NONE if group_id else ErrorCode.UNKNOWN_SERVER_ERROR  # no such path
-    code = broker.room(Groups).refusal(group_id, member=False)
+    code = groups.refusal(group_id, member=False)
     if code:
         return code
-    if broker.room(ShareGroups).is_shared(group_id):
+    if shares.is_shared(group_id):
         return ErrorCode.GROUP_ID_NOT_FOUND
     missing = ErrorCode.NONE
     if generation >= 0:
-        newer = broker.persona.quirk("groups.newer-coordinator") and version >= FIRST_NOT_FOUND
+        newer = persona.quirk("groups.newer-coordinator") and version >= FIRST_NOT_FOUND
         missing = ErrorCode.GROUP_ID_NOT_FOUND if newer else ErrorCode.ILLEGAL_GENERATION
-    group = broker.room(OffsetCommits).group_for(group_id, now, missing=missing)
+    group = commits.group_for(group_id, now, missing=missing)
     if not isinstance(group, Group):
         return group
     if group.consumer_group is not None:
-        return _admitted_by_members(request, broker, group)
-    code = may_commit(
-        broker.room(Groups).coordinator,
-        group,
-        body["member_id"],
-        body["group_instance_id"],
-        generation,
-        now,
-    )
-    rebalances = code == ErrorCode.REBALANCE_IN_PROGRESS
-    if rebalances and "rebalance-not-told-to-commits" in broker.switches:
-        return ErrorCode.UNKNOWN_MEMBER_ID
-    waived = any(code == _WAIVED[name] for name in _WAIVED.keys() & broker.switches)
-    return group if waived or not code else code
+        return _admitted_by_members(request, cluster, group)
+    code = groups.may_commit(group, body["member_id"], body["group_instance_id"], generation, now)
+    return code or group
 
 
-def _admitted_by_members(request: Request, broker: Broker, group: Group) -> Group | int:
+def _admitted_by_members(request: Request, cluster: Cluster, group: Group) -> Group | int:
     """A consumer group looks at its member's epoch, which versions below 9 do not carry."""
     body, consumer_group = request.body, group.consumer_group
     epoch, member_id = body["generation_id_or_member_epoch"], body["member_id"]
@@ -158,24 +155,29 @@ def _admitted_by_members(request: Request, broker: Broker, group: Group) -> Grou
         member = consumer_group.members.get(member_id)
         if member is not None and member.classic is None:
             return ErrorCode.UNSUPPORTED_VERSION
-    code = commit_fault(consumer_group, member_id, epoch, _places(request, broker))
+    code = commit_fault(consumer_group, member_id, epoch, _places(request, cluster))
     return code or group
 
 
-def _places(request: Request, broker: Broker) -> frozenset[TopicIdPartition]:
+def _places(request: Request, cluster: Cluster) -> frozenset[TopicIdPartition]:
     places = set()
     for asked in request.body["topics"]:
         if request.header.version >= FIRST_BY_ID:
-            topic = broker.cluster.by_id.get(asked["topic_id"])
+            topic = cluster.by_id.get(asked["topic_id"])
         else:
-            topic = broker.cluster.topics.get(asked["name"])
-        rows = asked["partitions"] if topic is not None else ()
-        places |= {(topic.id, row["partition_index"]) for row in rows}
+            topic = cluster.topics.get(asked["name"])
+        if topic is not None:
+            places |= {(topic.id, row["partition_index"]) for row in asked["partitions"]}
     return frozenset(places)
 
 
 def _append(
-    broker: Broker, group: Group, offsets: OffsetsByPartition, rows: Rows, whole: Ticket, now: int
+    groups: Groups,
+    group: Group,
+    offsets: OffsetsByPartition,
+    rows: Rows,
+    whole: Ticket[Struct],
+    now: int,
 ) -> None:
     """Into the log, then into the cache, then into the answer (OFFS-17)."""
 
@@ -186,25 +188,24 @@ def _append(
             group.offsets.update(offsets)
         whole.give({})
 
-    if "commit-not-logged" in broker.switches:
-        kept(ErrorCode.NONE, now)
-    else:
-        broker.room(Groups).log.keep_offsets(group.id, offsets, now, kept)
+    groups.log.keep_offsets(group.id, offsets, now, kept)
 
 
 def _refuse(rows: Rows, code: int, only: Container[tuple[str, int]] | None = None) -> None:
     """This code for every partition that is there, or for those whose offsets are `only` these."""
     for _, topic, answers in rows:
-        for answer in answers if topic is not None else ():
+        if topic is None:
+            continue
+        for answer in answers:
             if only is None:
                 answer["error_code"] = answer["error_code"] or code
             elif (topic.name, answer["partition_index"]) in only:
                 answer["error_code"] = code
 
 
-def _offsets(request: Request, broker: Broker, rows: Rows, now: int) -> OffsetsByPartition:
+def _offsets(request: Request, commits: OffsetCommits, rows: Rows, now: int) -> OffsetsByPartition:
     """What may be stored; each partition that may not has its code in its answer."""
-    take = broker.room(OffsetCommits).taker(now, retention=request.body["retention_time_ms"])
+    take = commits.taker(now, retention=request.body["retention_time_ms"])
     offsets: OffsetsByPartition = {}
     for asked, topic, answers in rows:
         if topic is None:

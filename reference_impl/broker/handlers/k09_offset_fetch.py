@@ -14,38 +14,53 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.consumer_requests import fetch_fault
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_ONE_ERROR, FIRST_BATCHED, FIRST_WITH_MEMBER, FIRST_BY_ID = 2, 8, 9, 10
-NO_OFFSET, NO_EPOCH = -1, -1
+NO_OFFSET = -1
 OffsetsByPartition = dict[tuple[str, int], Any]  # Stored, or None for one that is not stable
 _NOTHING = object()
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request,
+    groups: Groups,
+    commits: OffsetCommits,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> Struct:
     body, version = request.body, request.header.version
-    broker.room(Groups).forget_deleted()
+    groups.forget_deleted()
     if version >= FIRST_BATCHED:
         stable = body["require_stable"]
-        rows = [_batched(broker, asked, version, stable) for asked in body["groups"]]
+        rows = [
+            _batched(groups, commits, cluster, persona, asked, version, stable)
+            for asked in body["groups"]
+        ]
         return {"groups": rows}
     if version == 0:
-        if not broker.persona.quirk("offsets.in-zookeeper"):
+        if not persona.quirk("offsets.in-zookeeper"):
             return fail(request, ErrorCode.UNSUPPORTED_VERSION)
-        return {"topics": _from_zookeeper(request, broker)}
+        return {"topics": _from_zookeeper(request, commits, cluster)}
     stable, whole = body["require_stable"], body["topics"] is None
-    code, offsets = _offsets(broker, body["group_id"], stable=stable, whole=whole)
+    code, offsets = _offsets(groups, body["group_id"], stable=stable, whole=whole)
     if code:
         return fail(request, code)
-    return {"error_code": code, "topics": _topics(broker, body["topics"], offsets, version)}
+    return {
+        "error_code": code,
+        "topics": _topics(commits, cluster, persona, body["topics"], offsets, version),
+    }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     """The error once for all from v2 on, before in each partition."""
     body, version = request.body, request.header.version
     if version >= FIRST_BATCHED:
@@ -67,17 +82,17 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 
 def _offsets(
-    broker: Broker, group_id: str, *, stable: bool, whole: bool
+    groups: Groups, group_id: str, *, stable: bool, whole: bool
 ) -> tuple[int, OffsetsByPartition]:
     """(why not, offsets by partition; None for one that is not stable if only those count).
 
     Who asks for the whole of them is not told of partitions that only an open transaction has.
     """
-    code = broker.room(Groups).refusal(group_id, member=False)
-    group = None if code else broker.room(Groups).coordinator.groups.get(group_id)
+    code = groups.refusal(group_id, member=False)
+    group = None if code else groups.coordinator.groups.get(group_id)
     if group is None:
         return code, {}
-    if not stable or "unstable-offsets-fetched" in broker.switches:
+    if not stable:
         return code, group.offsets
     pending = {
         key: None
@@ -88,54 +103,60 @@ def _offsets(
     return code, {**group.offsets, **pending}
 
 
-def _batched(broker: Broker, asked: dict[str, Any], version: int, stable: bool) -> dict[str, Any]:
+def _batched(
+    groups: Groups,
+    commits: OffsetCommits,
+    cluster: Cluster,
+    persona: Persona,
+    asked: Struct,
+    version: int,
+    stable: bool,
+) -> Struct:
     whole = asked["topics"] is None
-    code, offsets = _offsets(broker, asked["group_id"], stable=stable, whole=whole)
-    group = broker.room(Groups).coordinator.groups.get(asked["group_id"])
+    code, offsets = _offsets(groups, asked["group_id"], stable=stable, whole=whole)
+    group = groups.coordinator.groups.get(asked["group_id"])
     if not code and version >= FIRST_WITH_MEMBER and group is not None and group.consumer_group:
         code = fetch_fault(group.consumer_group, asked["member_id"], asked["member_epoch"])
-    topics = [] if code else _topics(broker, asked["topics"], offsets, version)
+    topics = [] if code else _topics(commits, cluster, persona, asked["topics"], offsets, version)
     return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
 
 
 def _topics(
-    broker: Broker, asked: list[dict[str, Any]] | None, offsets: OffsetsByPartition, version: int
-) -> list[dict[str, Any]]:
-    by_id, named = version >= FIRST_BY_ID, asked is not None
+    commits: OffsetCommits,
+    cluster: Cluster,
+    persona: Persona,
+    asked: list[Struct] | None,
+    offsets: OffsetsByPartition,
+    version: int,
+) -> list[Struct]:
+    by_id = version >= FIRST_BY_ID
     if asked is None:
         names: dict[str, list[int]] = {}
         for name, index in offsets:
             names.setdefault(name, []).append(index)
         asked = [
-            {"name": name, "topic_id": broker.cluster.topics[name].id, "partition_indexes": rows}
+            {"name": name, "topic_id": cluster.topics[name].id, "partition_indexes": rows}
             for name, rows in names.items()
         ]
-        if "fetch-of-all-forgets-topics" in broker.switches:
-            asked = asked[:1]
-    epochless = named and "fetch-by-name-omits-leader-epoch" in broker.switches
-    once = broker.persona.quirk("offsets.partitions-are-answered-once")
+    once = persona.quirk("offsets.partitions-are-answered-once")
     topics = []
     for row in asked:
-        topic = broker.cluster.by_id.get(row["topic_id"]) if by_id else None
+        topic = cluster.by_id.get(row["topic_id"]) if by_id else None
         name = topic.name if topic is not None else row["name"]
         if by_id and topic is None:
             unknown = ErrorCode.UNKNOWN_TOPIC_ID
             partitions = [_nothing(index, unknown) for index in row["partition_indexes"]]
         else:
-            indexes = broker.room(OffsetCommits).named(row["partition_indexes"])
-            partitions = [_row(offsets, name, index, epochless) for index in indexes]
+            indexes = commits.named(row["partition_indexes"])
+            partitions = [_row(offsets, name, index) for index in indexes]
         if once and not partitions:
             continue
-        for one in partitions if "nothing-committed-is-zero" in broker.switches else ():
-            one["committed_offset"] = max(one["committed_offset"], 0)
         answer = {"name": name, "partitions": partitions}
         topics.append(answer | {"topic_id": row["topic_id"]} if by_id else answer)
     return topics
 
 
-def _row(
-    offsets: OffsetsByPartition, name: str, index: int, epochless: bool = False
-) -> dict[str, Any]:
+def _row(offsets: OffsetsByPartition, name: str, index: int) -> Struct:
     stored = offsets.get((name, index), _NOTHING)
     if stored is None:
         return _nothing(index, ErrorCode.UNSTABLE_OFFSET_COMMIT)
@@ -144,13 +165,13 @@ def _row(
     return {
         "partition_index": index,
         "committed_offset": stored.offset,
-        "committed_leader_epoch": NO_EPOCH if epochless else stored.leader_epoch,
+        "committed_leader_epoch": stored.leader_epoch,
         "metadata": stored.metadata,
         "error_code": ErrorCode.NONE,
     }
 
 
-def _nothing(index: int, code: int) -> dict[str, Any]:
+def _nothing(index: int, code: int) -> Struct:
     return {
         "partition_index": index,
         "committed_offset": NO_OFFSET,
@@ -159,15 +180,15 @@ def _nothing(index: int, code: int) -> dict[str, Any]:
     }
 
 
-def _from_zookeeper(request: Request, broker: Broker) -> list[dict[str, Any]]:
-    kept = broker.room(OffsetCommits).in_zookeeper(request.body["group_id"])
+def _from_zookeeper(request: Request, commits: OffsetCommits, cluster: Cluster) -> list[Struct]:
+    kept = commits.in_zookeeper(request.body["group_id"])
     known = bool(request.body["group_id"])  # else there is no such path
     missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if known else ErrorCode.UNKNOWN_SERVER_ERROR
     topics = []
     for asked in request.body["topics"]:
         name, rows = asked["name"], []
         for index in asked["partition_indexes"]:
-            if broker.cluster.topics.get(name) is not None and (name, index) in kept:
+            if cluster.topics.get(name) is not None and (name, index) in kept:
                 rows.append({**_row(kept, name, index), "metadata": ""})
             else:
                 rows.append(_nothing(index, missing))

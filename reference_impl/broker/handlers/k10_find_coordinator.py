@@ -11,22 +11,22 @@ Sources: META-12; KafkaApis.handleFindCoordinatorRequest@1.0.2 to 4.3.1; observe
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from touchstone.reference_impl.broker.control import auto_create
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
 from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup, Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Node
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 TOPICS = {
-    GROUP: auto_create.OFFSETS,
-    TRANSACTION: auto_create.TRANSACTIONS,
-    SHARE: auto_create.SHARES,
+    GROUP: OFFSETS,
+    TRANSACTION: TRANSACTIONS,
+    SHARE: SHARES,
 }
 NOBODY = Node(-1, "", -1)
 NOT_AVAILABLE = "The coordinator is not available."
@@ -40,7 +40,7 @@ def handle(
     metadata: MetadataView,
     persona: Persona,
     now: int,
-) -> dict[str, Any] | Hangup:
+) -> Struct | Hangup:
     body, version = request.body, request.header.version
     kind = body["key_type"]
     if version < FIRST_BATCHED:
@@ -69,7 +69,7 @@ def handle(
     return {"coordinators": rows}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     keys = request.body["coordinator_keys"]
     nobody = {"node_id": -1, "host": "", "port": -1, "error_code": code, "error_message": None}
     return nobody | {"coordinators": [nobody | {"key": key} for key in keys]}
@@ -82,7 +82,7 @@ def _knows(persona: Persona, kind: int, *, batched: bool) -> bool:
     return kind in TOPICS
 
 
-def _single(persona: Persona, code: int, node: Node) -> dict[str, Any]:
+def _single(persona: Persona, code: int, node: Node) -> Struct:
     texts = {
         ErrorCode.NONE: "NONE",
         ErrorCode.COORDINATOR_NOT_AVAILABLE: NOT_AVAILABLE,

@@ -8,8 +8,6 @@ Sources: GROUP-04 to 16, 32; group/coordinator.py; observed on all five releases
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
@@ -20,6 +18,7 @@ from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.join_messages import Join
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_WITH_TIMEOUT, FIRST_ID_REQUIRED, FIRST_NULL_PROTOCOL, FIRST_SKIP = 1, 4, 7, 9
 
@@ -31,7 +30,7 @@ def handle(
     shares: ShareGroups,
     persona: Persona,
     now: int,
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     body, version = request.body, request.header.version
     code = groups.refusal(body["group_id"], member=True, joins=True)
     if not code and shares.is_shared(body["group_id"]):
@@ -63,7 +62,7 @@ def handle(
         if group is None and persona.quirk("groups.newer-coordinator"):
             _write_empty_group(groups, persona, ask.group_id, now)
 
-    def form(answer: dict[str, Any]) -> dict[str, Any]:
+    def form(answer: Struct) -> Struct:
         if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
             return {**answer, "protocol_name": ""}
         return answer
@@ -79,7 +78,7 @@ def _write_empty_group(groups: Groups, persona: Persona, group_id: str, now: int
         groups.log.keep(group_id, [empty], now, nobody_waits)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     nulls = request.header.version >= FIRST_NULL_PROTOCOL
     return {
         "error_code": code,

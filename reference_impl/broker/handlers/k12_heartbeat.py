@@ -5,15 +5,14 @@ Sources: GROUP-21, GROUP-22; group/states.py; observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, groups: Groups, consumers: ConsumerGroups, now: int) -> dict[str, Any]:
+def handle(request: Request, groups: Groups, consumers: ConsumerGroups, now: int) -> Struct:
     body = request.body
     code = groups.refusal(body["group_id"], member=True)
     if code:

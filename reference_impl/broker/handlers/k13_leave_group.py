@@ -7,20 +7,17 @@ Sources: GROUP-24; group/coordinator.py; observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_BATCHED = 3
 
 
-def handle(
-    request: Request, groups: Groups, consumers: ConsumerGroups, now: int
-) -> dict[str, Any] | Wait:
+def handle(request: Request, groups: Groups, consumers: ConsumerGroups, now: int) -> Struct | Wait:
     body, version = request.body, request.header.version
     code = groups.refusal(body["group_id"], member=True)
     if code:
@@ -37,7 +34,7 @@ def handle(
         codes = [coordinator.leave(group_id, *each, now) for each in who]
         ticket = Ticket({"error_code": ErrorCode.NONE})
 
-    def form(answer: dict[str, Any]) -> dict[str, Any]:
+    def form(answer: Struct) -> Struct:
         if answer["error_code"]:
             return fail(request, answer["error_code"])
         if version < FIRST_BATCHED:
@@ -55,5 +52,5 @@ def handle(
     return waiting(ticket, form)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"error_code": code, "members": []}

@@ -7,19 +7,16 @@ Sources: GROUP-17 to 20; group/coordinator.py; observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_NAMED = 5
 
 
-def handle(
-    request: Request, groups: Groups, consumers: ConsumerGroups, now: int
-) -> dict[str, Any] | Wait:
+def handle(request: Request, groups: Groups, consumers: ConsumerGroups, now: int) -> Struct | Wait:
     body = request.body
     code = groups.refusal(body["group_id"], member=True)
     if request.header.version >= FIRST_NAMED and None in (
@@ -45,5 +42,5 @@ def handle(
     return waiting(ticket, lambda answer: answer)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"error_code": code, "assignment": b""}

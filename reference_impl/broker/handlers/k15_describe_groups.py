@@ -8,8 +8,6 @@ Sources: GROUP-31; KIP-430 (operations); observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
@@ -22,13 +20,14 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_NOT_FOUND = 6
 
 
 def handle(
     request: Request, groups: Groups, shares: ShareGroups, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     body, version = request.body, request.header.version
     rights = _rights(persona) if body["include_authorized_operations"] else NOT_ASKED
     rows = []
@@ -52,7 +51,7 @@ def handle(
     return {"groups": rows}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"groups": [_blank(group_id, code) for group_id in request.body["groups"]]}
 
 
@@ -61,7 +60,7 @@ def _rights(persona: Persona) -> int:
     return GROUP_OPERATIONS | (GROUP_CONFIG_OPERATIONS if configs else 0)
 
 
-def _blank(group_id: str, code: int) -> dict[str, Any]:
+def _blank(group_id: str, code: int) -> Struct:
     return {
         "error_code": code,
         "group_id": group_id,
@@ -72,7 +71,7 @@ def _blank(group_id: str, code: int) -> dict[str, Any]:
     }
 
 
-def _described(groups: Groups, persona: Persona, group: Group) -> dict[str, Any]:
+def _described(groups: Groups, persona: Persona, group: Group) -> Struct:
     stable = group.state is State.STABLE
     assigned = stable or persona.quirk("groups.assignments-are-always-shown")
     members = [

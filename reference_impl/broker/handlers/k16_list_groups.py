@@ -11,20 +11,20 @@ Sources: GROUP-31; observed on all five releases.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import SHARE, ShareGroups
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 CLASSIC, CONSUMER = "classic", "consumer"
 
 
 def handle(
     request: Request, groups: Groups, shares: ShareGroups, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     states = {_folded(persona, name) for name in request.body["states_filter"]}
     types = {name.lower() for name in request.body["types_filter"]}
     code = ErrorCode.NONE
@@ -54,8 +54,8 @@ def _groups(groups: Groups, shares: ShareGroups) -> Iterator[tuple[str, str, str
     for group in groups.coordinator.groups.values():
         kind = CLASSIC if group.consumer_group is None else CONSUMER
         yield group.id, group.protocol_type or "", groups.state_name(group), kind
-    for group in shares.groups.values():
-        yield group.id, SHARE, group.state, SHARE
+    for share_group in shares.groups.values():
+        yield share_group.id, SHARE, share_group.state, SHARE
 
 
 def _folded(persona: Persona, name: str) -> str:

@@ -11,36 +11,28 @@ Sources: WIRE-20; ApiVersionsRequest.isValid@2.8.2 to 4.3.1; observed on all fiv
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control.features import Features
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
-END_TXN = 26
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def _bent(listed: dict[int, tuple[int, int]], switches: frozenset[str]) -> Any:
-    """Ranges that defects make too wide or too narrow."""
-    if "unserved-versions-advertised" in switches:
-        listed = {key: (low, high + 1) for key, (low, high) in listed.items()}
-    if "end-txn-range-narrow" in switches and END_TXN in listed:
-        listed = {**listed, END_TXN: (listed[END_TXN][0],) * 2}
-    return listed
-
-
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, features: Features, cluster: Cluster, persona: Persona, now: int
+) -> Struct:
     version, body = request.header.version, request.body
     if version >= 3:
         software = (body["client_software_name"], body["client_software_version"])
         if not all(_SOFTWARE.fullmatch(word) for word in software):
             return {"error_code": ErrorCode.INVALID_REQUEST}
         request.connection.software = software
-    persona = broker.persona
-    listed = _bent(persona.listed(controller=request.connection.controller), broker.switches)
-    answer: dict[str, Any] = {
+    listed = persona.listed(controller=request.connection.controller)
+    answer: Struct = {
         "error_code": ErrorCode.NONE,
         "api_keys": [
             {"api_key": key, "min_version": low, "max_version": high}
@@ -57,9 +49,9 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             for feature in persona.features
             if version >= 4 or feature.min_supported > 0
         ]
-        answer["finalized_features_epoch"] = broker.cluster.generation if persona.kraft else 0
+        answer["finalized_features_epoch"] = cluster.generation if persona.kraft else 0
         answer["finalized_features"] = [
             {"name": name, "max_version_level": level, "min_version_level": level}
-            for name, level in broker.room(Features).finalized().items()
+            for name, level in features.finalized().items()
         ]
     return answer

@@ -10,59 +10,59 @@ Sources: TOPIC-06..17, TOPIC-34; observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import config_view
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
 from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic, Outcome, has_leaders
 from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
+def handle(
+    request: Request,
+    topics: TopicChanges,
+    cluster: Cluster,
+    node: ConfiguredNode,
+    persona: Persona,
+    now: int,
+) -> Struct | Wait:
     body = request.body
     timeout, validate_only = body["timeout_ms"], bool(body["validate_only"])
-    if "validate-only-creates" in broker.switches:
-        validate_only = False
-
-    def create(validate_only: bool) -> list[Outcome]:
-        return broker.room(TopicChanges).create_topics(
-            [NewTopic.of(row) for row in body["topics"]],
-            timeout=timeout,
-            validate_only=validate_only,
-            client=request.header.client_id or "",
-        )
-
-    if "mixed-creations-lost" in broker.switches:
-        validate_only = validate_only or any(outcome.code for outcome in create(True))
-    outcomes = create(validate_only)
+    outcomes = topics.create_topics(
+        [NewTopic.of(row) for row in body["topics"]],
+        timeout=timeout,
+        validate_only=validate_only,
+        client=request.header.client_id or "",
+    )
     made = [o for o in outcomes if o.code == ErrorCode.NONE and not validate_only]
-    if all(has_leaders(broker.cluster, outcome.name) for outcome in made):
-        return _answer(broker, outcomes)
+    if all(has_leaders(cluster, outcome.name) for outcome in made):
+        return _answer(node, persona, outcomes)
 
-    def attempt(_: int) -> dict[str, Any] | None:
-        led = all(has_leaders(broker.cluster, outcome.name) for outcome in made)
-        return _answer(broker, outcomes) if led else None
+    def attempt(_: int) -> Struct | None:
+        led = all(has_leaders(cluster, outcome.name) for outcome in made)
+        return _answer(node, persona, outcomes) if led else None
 
-    def expire(_: int) -> dict[str, Any]:
-        late = [o for o in made if not has_leaders(broker.cluster, o.name)]
-        return _answer(broker, [o.timed_out() if o in late else o for o in outcomes])
+    def expire(_: int) -> Struct:
+        late = [o for o in made if not has_leaders(cluster, o.name)]
+        return _answer(node, persona, [o.timed_out() if o in late else o for o in outcomes])
 
     watch = [("topic", outcome.name) for outcome in made]
     return Wait(now + timeout, watch, attempt, expire)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"topics": [{"name": row["name"], "error_code": code} for row in request.body["topics"]]}
 
 
-def _answer(broker: Broker, outcomes: list[Outcome]) -> dict[str, Any]:
-    return {"topics": [_row(broker, outcome) for outcome in outcomes]}
+def _answer(node: ConfiguredNode, persona: Persona, outcomes: list[Outcome]) -> Struct:
+    return {"topics": [_row(node, persona, outcome) for outcome in outcomes]}
 
 
-def _row(broker: Broker, outcome: Outcome) -> dict[str, Any]:
-    row: dict[str, Any] = {
+def _row(node: ConfiguredNode, persona: Persona, outcome: Outcome) -> Struct:
+    row: Struct = {
         "name": outcome.name,
         "topic_id": outcome.topic_id,
         "error_code": outcome.code,
@@ -79,8 +79,6 @@ def _row(broker: Broker, outcome: Outcome) -> dict[str, Any]:
                 "config_source": entry.source,
                 "is_sensitive": entry.sensitive,
             }
-            for entry in config_view.topic_entries(
-                broker, outcome.configs, as_written=broker.persona.kraft
-            )
+            for entry in config_view.topic_entries(node, outcome.configs, as_written=persona.kraft)
         ]
     return row

@@ -8,13 +8,12 @@ Sources: TOPIC-35, KIP-516 (ids, v6), KIP-599 (v5 messages); observed on all fiv
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
 from touchstone.reference_impl.broker.control.topic_outcomes import Outcome
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def _rows(request: Request) -> list[tuple[str | None, bytes]]:
@@ -24,7 +23,7 @@ def _rows(request: Request) -> list[tuple[str | None, bytes]]:
     return [(name, NO_TOPIC_ID) for name in body["topic_names"]]
 
 
-def handle(request: Request, topics: TopicChanges, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, topics: TopicChanges, now: int) -> Struct | Wait:
     timeout = request.body["timeout_ms"]
     outcomes = topics.delete_topics(
         _rows(request),
@@ -37,7 +36,7 @@ def handle(request: Request, topics: TopicChanges, now: int) -> dict[str, Any] |
     return answer
 
 
-def _answer(outcomes: list[Outcome]) -> dict[str, Any]:
+def _answer(outcomes: list[Outcome]) -> Struct:
     return {
         "responses": [
             {
@@ -51,7 +50,7 @@ def _answer(outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {
         "responses": [
             {"name": name, "topic_id": topic_id, "error_code": code}

@@ -14,7 +14,7 @@ on all five releases.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.effects import Request, Wait
@@ -24,6 +24,7 @@ from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS, Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 TO_HIGH_WATERMARK = -1
 NO_LOW_WATERMARK = -1
@@ -32,7 +33,7 @@ NO_LOW_WATERMARK = -1
 class _DeleteRecords(NamedTuple):
     """A partition's row of the answer, and where every replica's log is to begin."""
 
-    row: dict[str, Any]
+    row: Struct
     topic: str
     offset: int
 
@@ -45,7 +46,7 @@ def handle(
     cluster: Cluster,
     node: ConfiguredNode,
     now: int,
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     topics, left = [], []
     for topic in request.body["topics"]:
         name, rows = topic["name"], []
@@ -59,7 +60,7 @@ def handle(
     return _later(request, replicas, answer, left, now) if left else answer
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {
         "topics": [
             {
@@ -77,17 +78,17 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 def _later(
     request: Request,
     replicas: Replicas,
-    answer: dict[str, Any],
+    answer: Struct,
     left: list[_DeleteRecords],
     now: int,
 ) -> Wait:
     """Wait until all live replicas begin where they should, or time is up."""
 
-    def attempt(at: int) -> dict[str, Any] | None:
+    def attempt(at: int) -> Struct | None:
         left[:] = [each for each in left if not _gone_everywhere(replicas, each)]
         return None if left else answer
 
-    def expire(at: int) -> dict[str, Any]:
+    def expire(at: int) -> Struct:
         for each in left:
             each.row["error_code"] = ErrorCode.REQUEST_TIMED_OUT
         return answer
@@ -116,9 +117,9 @@ def _delete(
     cluster: Cluster,
     node: ConfiguredNode,
     topic: str,
-    asked: dict[str, Any],
+    asked: Struct,
     now: int,
-) -> tuple[dict[str, Any], int]:
+) -> tuple[Struct, int]:
     """(the row as things stand, where all replicas are to begin)."""
     index, offset = asked["partition_index"], asked["offset"]
     code = _refusal(metadata, topic, index)
@@ -142,5 +143,5 @@ def _refusal(metadata: MetadataView, topic: str, index: int) -> int:
     return ErrorCode.INVALID_TOPIC_EXCEPTION if topic in INTERNAL_TOPICS else ErrorCode.NONE
 
 
-def _row(index: int, low_watermark: int, code: int) -> dict[str, Any]:
+def _row(index: int, low_watermark: int, code: int) -> Struct:
     return {"partition_index": index, "low_watermark": low_watermark, "error_code": code}

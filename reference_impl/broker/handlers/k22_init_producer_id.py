@@ -14,20 +14,19 @@ Source: KafkaApis.handleInitProducerIdRequest, TransactionCoordinator at 1.0.2,
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.producer_ids import ProducerIds
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_FENCED = 4
 
 
 def handle(
     request: Request, transactions: Transactions, producer_ids: ProducerIds, now: int
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     body = request.body
     if body["transactional_id"] == "":
         return _error(ErrorCode.INVALID_REQUEST)
@@ -44,5 +43,5 @@ def handle(
     return waiting(ticket, lambda answer: for_version(answer, request.header.version, FIRST_FENCED))
 
 
-def _error(code: int) -> dict[str, Any]:
+def _error(code: int) -> Struct:
     return {"error_code": code, "producer_id": -1, "producer_epoch": -1}

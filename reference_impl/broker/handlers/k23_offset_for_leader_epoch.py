@@ -11,22 +11,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 UNDEFINED = -1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
-    return _rows(request, lambda topic, row: _answer(broker, topic, row))
+def handle(request: Request, replicas: Replicas, now: int) -> Struct:
+    return _rows(request, lambda topic, row: _answer(replicas, topic, row))
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return _rows(request, lambda topic, row: _error(row, code))
 
 
-def _rows(request: Request, answer: Any) -> dict[str, Any]:
+def _rows(request: Request, answer: Any) -> Struct:
     return {
         "topics": [
             {
@@ -38,14 +39,12 @@ def _rows(request: Request, answer: Any) -> dict[str, Any]:
     }
 
 
-def _answer(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
-    located = broker.replicas.locate(topic, row["partition"], epoch=row["current_leader_epoch"])
+def _answer(replicas: Replicas, topic: str, row: Struct) -> Struct:
+    located = replicas.locate(topic, row["partition"], epoch=row["current_leader_epoch"])
     if located.replica is None:
         return _error(row, located.error)
     log = located.replica.log
     epoch, end = log.end_of_epoch(row["leader_epoch"])
-    if "epochs-below-the-start-unknown" in broker.switches and end <= log.log_start_offset:
-        epoch = end = UNDEFINED
     return {
         "error_code": ErrorCode.NONE,
         "partition": row["partition"],
@@ -54,7 +53,7 @@ def _answer(broker: Broker, topic: str, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _error(row: dict[str, Any], code: int) -> dict[str, Any]:
+def _error(row: Struct, code: int) -> Struct:
     return {
         "error_code": code,
         "partition": row["partition"],

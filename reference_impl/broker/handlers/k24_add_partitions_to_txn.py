@@ -13,8 +13,7 @@ all five releases.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
@@ -23,6 +22,7 @@ from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_FENCED, FIRST_BATCHED = 2, 4
 OLD = "v3_and_below_"
@@ -30,7 +30,7 @@ OLD = "v3_and_below_"
 
 def handle(
     request: Request, transactions: Transactions, metadata: MetadataView, persona: Persona, now: int
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     if request.header.version < FIRST_BATCHED:
         body = request.body
         producer = Producer(body[OLD + "producer_id"], body[OLD + "producer_epoch"])
@@ -64,7 +64,7 @@ def handle(
         _together(tickets),
         lambda _: {
             "results_by_transaction": [
-                {"transactional_id": name, "topic_results": _rows(ticket.answer["codes"])}
+                {"transactional_id": name, "topic_results": _rows((ticket.answer or {})["codes"])}
                 for name, ticket in zip(names, tickets, strict=True)
             ]
         },
@@ -74,7 +74,7 @@ def handle(
 OLD_RESULTS = "results_by_topic_v3_and_below"
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     body = request.body
     return {
         "error_code": code,
@@ -95,10 +95,10 @@ def _one(
     persona: Persona,
     transactional_id: str,
     producer: Producer,
-    topics: list[dict[str, Any]],
+    topics: list[Struct],
     verify: bool,
     now: int,
-) -> Ticket:
+) -> Ticket[Struct]:
     """A ticket whose answer is {"codes": {(topic, partition): code}}."""
     named = _named(topics)
     topics_alone = persona.quirk("transactions.topics-alone-are-checked")
@@ -122,21 +122,19 @@ def _one(
     return _after(added, lambda answer: {"codes": dict.fromkeys(named, answer["error_code"])})
 
 
-def _after(ticket: Ticket, form: Any) -> Ticket:
+def _after(ticket: Ticket[Struct], form: Callable[[Struct], Struct]) -> Ticket[Struct]:
     """The same answer in another form, now or when it comes."""
-    if ticket.answer is not None:
-        return Ticket(form(ticket.answer))
-    later = Ticket()
-    ticket.watch = lambda: later.give(form(ticket.answer))
+    later: Ticket[Struct] = Ticket()
+    ticket.then(lambda answer: later.give(form(answer)))
     return later
 
 
-def _together(tickets: list[Ticket]) -> Ticket:
+def _together(tickets: list[Ticket[Struct]]) -> Ticket[Struct]:
     """An answer once every one of these has its own."""
     left = [ticket for ticket in tickets if ticket.answer is None]
     if not left:
         return Ticket({})
-    whole = Ticket()
+    whole: Ticket[Struct] = Ticket()
 
     def came() -> None:
         if all(ticket.answer is not None for ticket in left):
@@ -147,18 +145,18 @@ def _together(tickets: list[Ticket]) -> Ticket:
     return whole
 
 
-def _named(topics: Iterable[dict[str, Any]]) -> list[tuple[str, int]]:
+def _named(topics: Iterable[Struct]) -> list[tuple[str, int]]:
     return [(topic["name"], index) for topic in topics for index in topic["partitions"]]
 
 
-def _words(request: Request, codes: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
+def _words(request: Request, codes: dict[tuple[str, int], int]) -> list[Struct]:
     fenced, older = ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH
     if request.header.version < FIRST_FENCED:
         codes = {key: older if code == fenced else code for key, code in codes.items()}
     return _rows(codes)
 
 
-def _rows(codes: dict[tuple[str, int], int]) -> list[dict[str, Any]]:
+def _rows(codes: dict[tuple[str, int], int]) -> list[Struct]:
     topics: dict[str, list[dict[str, int]]] = {}
     for (topic, index), code in codes.items():
         row = {"partition_index": index, "partition_error_code": code}

@@ -9,21 +9,18 @@ Sources: KafkaApis.handleAddOffsetsToTxnRequest at 1.0.2, 2.8.2; observed on all
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_FENCED = 2
 
 
-def handle(
-    request: Request, groups: Groups, transactions: Transactions, now: int
-) -> dict[str, Any] | Wait:
+def handle(request: Request, groups: Groups, transactions: Transactions, now: int) -> Struct | Wait:
     body = request.body
     if not body["transactional_id"]:
         return {"error_code": ErrorCode.INVALID_REQUEST}
@@ -35,7 +32,7 @@ def handle(
         now,
     )
 
-    def form(answer: dict[str, Any]) -> dict[str, Any]:
+    def form(answer: Struct) -> Struct:
         return {
             "error_code": for_version(answer, request.header.version, FIRST_FENCED)["error_code"]
         }

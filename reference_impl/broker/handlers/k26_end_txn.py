@@ -11,17 +11,16 @@ releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions, for_version
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_FENCED, FIRST_BUMPING = 2, 5
 
 
-def handle(request: Request, transactions: Transactions, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, transactions: Transactions, now: int) -> Struct | Wait:
     body = request.body
     if not body["transactional_id"]:
         return {"error_code": ErrorCode.INVALID_REQUEST, "producer_id": -1, "producer_epoch": -1}

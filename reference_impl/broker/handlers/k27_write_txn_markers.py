@@ -11,21 +11,21 @@ Sources: KafkaApis.handleWriteTxnMarkersRequest at 1.0.2, 2.8.2; observed on all
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.wire.schema import Struct
 
 CodesByMarker = dict[tuple[int, str, int], int | None]
 
 
-def handle(request: Request, markers: MarkerWriter, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
     codes: CodesByMarker = {}
     for marker in request.body["markers"]:
         for key in _named(marker):
             codes[key] = None
-    whole = Ticket()
+    whole: Ticket[Struct] = Ticket()
 
     def settle() -> None:
         if None not in codes.values():
@@ -45,7 +45,7 @@ def handle(request: Request, markers: MarkerWriter, now: int) -> dict[str, Any] 
     return waiting(whole, lambda answer: answer)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return _answer({key: code for m in request.body["markers"] for key in _named(m)})
 
 
@@ -59,7 +59,7 @@ def _then(
     return then
 
 
-def _named(marker: dict[str, Any]) -> list[tuple[int, str, int]]:
+def _named(marker: Struct) -> list[tuple[int, str, int]]:
     producer = marker["producer_id"]
     return [
         (producer, topic["name"], index)
@@ -68,8 +68,8 @@ def _named(marker: dict[str, Any]) -> list[tuple[int, str, int]]:
     ]
 
 
-def _answer(codes: CodesByMarker) -> dict[str, Any]:
-    markers: dict[int, dict[str, list[dict[str, Any]]]] = {}
+def _answer(codes: CodesByMarker) -> Struct:
+    markers: dict[int, dict[str, list[Struct]]] = {}
     for (producer, topic, index), code in codes.items():
         row = {"partition_index": index, "error_code": code}
         markers.setdefault(producer, {}).setdefault(topic, []).append(row)

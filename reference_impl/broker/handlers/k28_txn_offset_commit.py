@@ -13,9 +13,6 @@ Sources: KafkaApis.handleTxnOffsetCommitRequest, GroupCoordinator.handleTxnCommi
 
 from __future__ import annotations
 
-from typing import Any
-
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import (
     add_partitions_to_txn,
@@ -26,6 +23,8 @@ from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.coordinator import Coordinator
@@ -34,74 +33,152 @@ from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.txn.transaction import NO_PRODUCER_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_ABORTABLE, FIRST_ADDING, FIRST_LOADING = 4, 5, 2
 TopicPartition = tuple[str, int]
 CodesByPartition = dict[TopicPartition, int]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    codes = {key: _unknown(broker, key) for key in _named(request)}
-    whole = Ticket()
-    waits = [key for key, code in codes.items() if not code]
-    if not waits:
-        whole.give(codes)
+def handle(
+    request: Request,
+    groups: Groups,
+    shares: ShareGroups,
+    commits: OffsetCommits,
+    verification: AddPartitionsToTxn,
+    cluster: Cluster,
+    persona: Persona,
+    now: int,
+) -> Struct | Wait:
+    commit = _TxnOffsetCommit(request, groups, shares, commits, cluster, persona)
+    if commit.left and not commit.refused():
+        if persona.quirk("produce.verifies-transactions"):
+            commit.verify(verification, now)
+        else:
+            commit.keep(now)
     else:
-        group_id = request.body["group_id"]
-        code = broker.room(Groups).refusal(group_id, member=False)
-        if not group_id and not broker.persona.quirk("transactions.offsets-of-no-group"):
+        commit.tell()
+    return waiting(commit.ticket, lambda told: _answer(request, told["codes"]))
+
+
+class _TxnOffsetCommit:
+    """One request: `codes` are what is known of its partitions; the ticket gives them."""
+
+    def __init__(
+        self,
+        request: Request,
+        groups: Groups,
+        shares: ShareGroups,
+        commits: OffsetCommits,
+        cluster: Cluster,
+        persona: Persona,
+    ) -> None:
+        self._request, self._body = request, request.body
+        self._groups, self._shares, self._commits = groups, shares, commits
+        self._cluster, self._persona = cluster, persona
+        self._group_id = request.body["group_id"]
+        self._producer = Producer(request.body["producer_id"], request.body["producer_epoch"])
+        self.ticket: Ticket[Struct] = Ticket()
+        self.codes = {key: self._unknown(key) for key in _named(request)}
+
+    @property
+    def left(self) -> bool:
+        """Whether any partition is to be kept."""
+        return not all(self.codes.values())
+
+    def tell(self, code: int = ErrorCode.NONE) -> None:
+        """Answer; partitions that were refused for themselves keep their code."""
+        self.ticket.give({"codes": {key: known or code for key, known in self.codes.items()}})
+
+    def refused(self) -> bool:
+        """Whether the group cannot be asked here; then all that is left has the code."""
+        code = self._groups.refusal(self._group_id, member=False)
+        if not self._group_id and not self._persona.quirk("transactions.offsets-of-no-group"):
             code = ErrorCode.INVALID_GROUP_ID
-        if code:
-            code = _for_its_age(request.header.version, code)
-            whole.give(codes | dict.fromkeys(waits, code))
-        else:
-            _verified(request, broker, codes, whole, now)
-    return waiting(whole, lambda found: _answer(request, found))
+        code = _for_its_age(self._request.header.version, code)
+        self.codes = {key: known or code for key, known in self.codes.items()}
+        return bool(code)
+
+    def _unknown(self, key: TopicPartition) -> int:
+        name, index = key
+        there = self._commits.present(self._cluster.topics.get(name), (index,))
+        return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    def verify(self, verification: AddPartitionsToTxn, now: int) -> None:
+        """Ask the transaction's coordinator, then go on."""
+        version = self._request.header.version
+        if not self._persona.quirk("groups.newer-coordinator"):
+            # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
+            self._commits.group_for(self._group_id, now, missing=ErrorCode.NONE)
+        partition = (OFFSETS, self._groups.partition_to_be(self._group_id))
+        asked = verification.ask(
+            self._body["transactional_id"],
+            self._producer,
+            frozenset({partition}),
+            adds=version >= FIRST_ADDING,
+            now=now,
+        )
+
+        def verified(told: Struct) -> None:
+            code = _in_words_of(version, told["codes"][partition])
+            if code:
+                self.tell(code)
+            else:
+                self.keep(now)
+
+        asked.then(verified)
+
+    def keep(self, now: int) -> None:
+        """Check the member, append, and let the offsets wait for their transaction."""
+        group = self._admitting(now)
+        if not isinstance(group, Group):
+            self.tell(group)
+            return
+        offsets = self._offsets(now)
+        if not offsets:
+            self.tell()
+            return
+        owned = self._producer.id != NO_PRODUCER_ID  # who is no producer commits at once
+        producer = self._producer if owned else None
+
+        def kept(code: int, at: int) -> None:
+            if not code:
+                known = group.unstable.setdefault(producer.id, {}) if producer else group.offsets
+                known.update(offsets)
+            self.tell(code)
+
+        self._groups.log.keep_offsets(self._group_id, offsets, now, kept, producer=producer)
+
+    def _admitting(self, now: int) -> Group | int:
+        """The group that takes the offsets, or why none does."""
+        generation = self._body["generation_id"]
+        if self._shares.is_shared(self._group_id):  # it keeps no offsets of others
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        newer = generation >= 0 and self._persona.quirk("groups.newer-coordinator")
+        missing = ErrorCode.ILLEGAL_GENERATION if newer else ErrorCode.NONE
+        group = self._commits.group_for(self._group_id, now, missing=missing)
+        if not isinstance(group, Group):
+            return group
+        return _admitted(self._groups.coordinator, group, self._body, generation, now) or group
+
+    def _offsets(self, now: int) -> dict[TopicPartition, CommittedOffset]:
+        """What may be kept; `codes` are told of what may not."""
+        kept, take = {}, self._commits.taker(now)
+        for topic in self._body["topics"]:
+            for row in topic["partitions"]:
+                key = (topic["name"], row["partition_index"])
+                if self.codes[key]:
+                    continue
+                found = take(row, self._cluster.topics[topic["name"]], offset_commits.UNSET)
+                if isinstance(found, CommittedOffset):
+                    kept[key] = found
+                else:
+                    self.codes[key] = found
+        return kept
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return _answer(request, dict.fromkeys(_named(request), code))
-
-
-def _unknown(broker: Broker, key: TopicPartition) -> int:
-    name, index = key
-    topic = broker.cluster.topics.get(name)
-    there = broker.room(OffsetCommits).present(topic, (index,))
-    return ErrorCode.NONE if there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-
-
-def _verified(
-    request: Request, broker: Broker, codes: CodesByPartition, whole: Ticket, now: int
-) -> None:
-    """Ask the transaction's coordinator where that is done, then go on."""
-    body, version = request.body, request.header.version
-    if not broker.persona.quirk("produce.verifies-transactions"):
-        _keep(request, broker, codes, whole, now)
-        return
-    if not broker.persona.quirk("groups.newer-coordinator"):
-        # The older one has the group before it asks, and keeps it whatever the answer is (3.9).
-        broker.room(OffsetCommits).group_for(body["group_id"], now, missing=ErrorCode.NONE)
-    partition = (OFFSETS, broker.room(Groups).partition_to_be(body["group_id"]))
-    producer = Producer(body["producer_id"], body["producer_epoch"])
-    asked = broker.room(AddPartitionsToTxn).ask(
-        body["transactional_id"],
-        producer,
-        frozenset({partition}),
-        adds=version >= FIRST_ADDING,
-        now=now,
-    )
-
-    def then() -> None:
-        code = _in_words_of(version, asked.answer["codes"][partition])
-        if code:
-            whole.give({key: known or code for key, known in codes.items()})
-        else:
-            _keep(request, broker, codes, whole, now)
-
-    if asked.answer is None:
-        asked.watch = then
-    else:
-        then()
 
 
 def _in_words_of(version: int, code: int) -> int:
@@ -121,7 +198,7 @@ def _for_its_age(version: int, code: int) -> int:
 
 
 def _admitted(
-    coordinator: Coordinator, group: Group, body: dict[str, Any], generation: int, now: int
+    coordinator: Coordinator, group: Group, body: Struct, generation: int, now: int
 ) -> int:
     if group.consumer_group is None:
         return may_commit_in_transaction(
@@ -137,58 +214,6 @@ def _admitted(
     return ErrorCode.ILLEGAL_GENERATION if stale else code
 
 
-def _keep(
-    request: Request, broker: Broker, codes: CodesByPartition, whole: Ticket, now: int
-) -> None:
-    """Check the member, append, and let the offsets wait for their transaction."""
-    body = request.body
-    group_id, generation = body["group_id"], body["generation_id"]
-    newer = generation >= 0 and broker.persona.quirk("groups.newer-coordinator")
-    missing = ErrorCode.ILLEGAL_GENERATION if newer else ErrorCode.NONE
-    group: Group | int = ErrorCode.GROUP_ID_NOT_FOUND  # a share group keeps no offsets of others
-    if not broker.room(ShareGroups).is_shared(group_id):
-        group = broker.room(OffsetCommits).group_for(group_id, now, missing=missing)
-    code = group
-    if isinstance(group, Group):
-        code = _admitted(broker.room(Groups).coordinator, group, body, generation, now)
-    if code or not isinstance(group, Group):
-        whole.give({key: known or code for key, known in codes.items()})
-        return
-    offsets = _offsets(request, broker, codes, now)
-    if not offsets:
-        whole.give(codes)
-        return
-    owned = body["producer_id"] != NO_PRODUCER_ID  # who is no producer commits at once
-    producer = Producer(body["producer_id"], body["producer_epoch"]) if owned else None
-
-    def kept(code: int, at: int) -> None:
-        if not code:
-            visible = producer is None or "pending-offsets-visible" in broker.switches
-            known = group.offsets if visible else group.unstable.setdefault(producer.id, {})
-            known.update(offsets)
-        whole.give({key: known if key not in offsets else code for key, known in codes.items()})
-
-    broker.room(Groups).log.keep_offsets(group_id, offsets, now, kept, producer=producer)
-
-
-def _offsets(
-    request: Request, broker: Broker, codes: CodesByPartition, now: int
-) -> dict[TopicPartition, CommittedOffset]:
-    """What may be kept; `codes` are told of what may not."""
-    kept, take = {}, broker.room(OffsetCommits).taker(now)
-    for topic in request.body["topics"]:
-        for row in topic["partitions"]:
-            key = (topic["name"], row["partition_index"])
-            if codes[key]:
-                continue
-            found = take(row, broker.cluster.topics[topic["name"]], offset_commits.UNSET)
-            if isinstance(found, CommittedOffset):
-                kept[key] = found
-            else:
-                codes[key] = found
-    return kept
-
-
 def _named(request: Request) -> list[TopicPartition]:
     return [
         (topic["name"], row["partition_index"])
@@ -197,7 +222,7 @@ def _named(request: Request) -> list[TopicPartition]:
     ]
 
 
-def _answer(request: Request, codes: CodesByPartition) -> dict[str, Any]:
+def _answer(request: Request, codes: CodesByPartition) -> Struct:
     topics: dict[str, list[dict[str, int]]] = {}
     for (topic, index), code in codes.items():
         row = {"partition_index": index, "error_code": code}

@@ -5,14 +5,13 @@ Observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, persona: Persona, now: int) -> dict[str, Any]:
+def handle(request: Request, persona: Persona, now: int) -> Struct:
     refusal = {
         "error_code": ErrorCode.SECURITY_DISABLED,
         "error_message": persona.quirk("acls.refusal"),

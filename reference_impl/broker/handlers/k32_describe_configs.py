@@ -10,35 +10,36 @@ Sources: DYN-17, KIP-133, KIP-226 (v1), KIP-569 (v3); observed on all five relea
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import config_view
-from touchstone.reference_impl.broker.configs.config_view import Entry
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode, Entry
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 MANUAL = "https://kafka.apache.org/documentation/"
 CHAPTERS = {TOPIC: "topicconfigs", BROKER: "brokerconfigs", GROUP: "groupconfigs"}
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, cluster: Cluster, node: ConfiguredNode, persona: Persona, now: int
+) -> Struct:
     rows = request.body["resources"]
-    if "described-configs-empty" in broker.switches:
-        return {"results": [{**_empty(broker, row), "error_code": ErrorCode.NONE} for row in rows]}
-    if not broker.persona.quirk("configs.repeated-resource-is-answered-twice"):
+    if not persona.quirk("configs.repeated-resource-is-answered-twice"):
         rows = list({(r["resource_type"], r["resource_name"]): r for r in rows}.values())
-    strange = next((row for row in rows if not _has_configs(broker, row["resource_type"])), None)
+    strange = next((row for row in rows if not _has_configs(persona, row["resource_type"])), None)
     if strange is not None:  # thrown before any resource is looked at: all share the refusal
-        refusal = _unexpected(broker, strange["resource_type"], strange["resource_name"])
-        return {"results": [_refused(_empty(broker, row), refusal) for row in rows]}
-    return {"results": [_result(request, broker, row) for row in rows]}
+        refusal = _unexpected(persona, strange["resource_type"], strange["resource_name"])
+        return {"results": [_refused(_empty(persona, row), refusal) for row in rows]}
+    return {"results": [_result(request, cluster, node, persona, row) for row in rows]}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {
         "results": [
             {
@@ -52,13 +53,12 @@ def fail(request: Request, code: int) -> dict[str, Any]:
     }
 
 
-def _has_configs(broker: Broker, kind: int) -> bool:
-    known = broker.persona.quirk("configs.resource-types")
+def _has_configs(persona: Persona, kind: int) -> bool:
+    known = persona.quirk("configs.resource-types")
     return kind in (TOPIC, BROKER) or (kind in (LOGGER, METRICS, GROUP) and kind in known)
 
 
-def _unexpected(broker: Broker, kind: int, name: str) -> ApiError:
-    persona = broker.persona
+def _unexpected(persona: Persona, kind: int, name: str) -> ApiError:
     if persona.quirk("configs.unknown-type-is-echoed"):
         return ApiError(ErrorCode.INVALID_REQUEST, MALFORMED_REQUEST)
     types = persona.quirk("configs.resource-types")
@@ -66,9 +66,9 @@ def _unexpected(broker: Broker, kind: int, name: str) -> ApiError:
     return ApiError(ErrorCode.INVALID_REQUEST, message)
 
 
-def _empty(broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
+def _empty(persona: Persona, row: Struct) -> Struct:
     """A resource's answer without configs; a release that does not know the type says 0."""
-    persona, kind = broker.persona, row["resource_type"]
+    kind = row["resource_type"]
     known = persona.quirk("configs.resource-types")
     return {
         "error_code": ErrorCode.NONE,
@@ -81,17 +81,18 @@ def _empty(broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _refused(result: dict[str, Any], refused: ApiError) -> dict[str, Any]:
+def _refused(result: Struct, refused: ApiError) -> Struct:
     kept = result["error_message"] if refused.message is None else refused.message
     return result | {"error_code": refused.code, "error_message": kept}
 
 
-def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, Any]:
-    persona = broker.persona
+def _result(
+    request: Request, cluster: Cluster, node: ConfiguredNode, persona: Persona, row: Struct
+) -> Struct:
     kind, name = row["resource_type"], row["resource_name"]
-    result = _empty(broker, row)
+    result = _empty(persona, row)
     try:
-        entries = _entries(broker, kind, name)
+        entries = _entries(cluster, node, persona, kind, name)
     except ApiError as refused:
         return _refused(result, refused)
     keys = row["configuration_keys"]
@@ -108,13 +109,13 @@ def _result(request: Request, broker: Broker, row: dict[str, Any]) -> dict[str, 
         for entry in config_view.chosen(entries, keys)
     ]
     for config in result["configs"]:
-        config["documentation"] = _documentation(request, broker, kind, config["name"])
+        config["documentation"] = _documentation(request, persona, kind, config["name"])
     return result
 
 
-def _documentation(request: Request, broker: Broker, kind: int, name: str) -> str | None:
+def _documentation(request: Request, persona: Persona, kind: int, name: str) -> str | None:
     """What a config is for; some kinds have none and say so even when nobody asks."""
-    whole = broker.persona.quirk("configs.metrics-have-defaults")
+    whole = persona.quirk("configs.metrics-have-defaults")
     if kind == LOGGER or (kind == METRICS and not whole):
         return ""
     if not request.body["include_documentation"] or kind not in CHAPTERS:
@@ -122,7 +123,7 @@ def _documentation(request: Request, broker: Broker, kind: int, name: str) -> st
     return f"See {MANUAL}#{CHAPTERS[kind]}_{name}"
 
 
-def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -> dict[str, Any]:
+def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -> Struct:
     return {
         "name": entry.name,
         "value": entry.value,
@@ -138,49 +139,48 @@ def _config(entry: Entry, *, synonyms: bool, default_sources: tuple[int, ...]) -
     }
 
 
-def _entries(broker: Broker, kind: int, name: str) -> Iterable[Entry]:
+def _entries(
+    cluster: Cluster, node: ConfiguredNode, persona: Persona, kind: int, name: str
+) -> Iterable[Entry]:
     """The configs of one resource, or the error."""
     if kind == TOPIC:
-        return _topic(broker, name)
+        return _topic(cluster, node, persona, name)
     if kind == BROKER:
-        return _broker(broker, name)
+        return _broker(node, persona, name)
     if kind == LOGGER:
-        if name != str(broker.id):
-            message = f"Unexpected broker id, expected {broker.id} but received {name}"
+        if name != str(node.id):
+            message = f"Unexpected broker id, expected {node.id} but received {name}"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
         return config_view.logger_entries()
     if kind == METRICS:
         if not name:
             message = "Client metrics subscription name must not be empty"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
-        return config_view.metrics_entries(broker, name)
-    return config_view.group_entries(broker, name)
+        return config_view.metrics_entries(node, name)
+    return config_view.group_entries(node, name)
 
 
-def _topic(broker: Broker, name: str) -> list[Entry]:
-    persona = broker.persona
+def _topic(cluster: Cluster, node: ConfiguredNode, persona: Persona, name: str) -> list[Entry]:
     message = topic_names.refusal(name, "invalid" if persona.kraft else "illegal")
     if message:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    cluster = broker.cluster
     if name not in cluster.topics and persona.quirk("configs.unknown-topic-is-refused"):
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    return config_view.topic_entries(broker, cluster.overrides_of(name, broker.id))
+    return config_view.topic_entries(node, cluster.overrides_of(name, node.id))
 
 
-def _broker(broker: Broker, name: str) -> list[Entry]:
-    persona = broker.persona
+def _broker(node: ConfiguredNode, persona: Persona, name: str) -> list[Entry]:
     for_all = persona.quirk("configs.all-brokers-have-a-name")
     if name == "" and for_all:
-        return config_view.dynamic_entries(broker)
+        return config_view.dynamic_entries(node)
     if not name.lstrip("+-").isdigit():
         message = f"Broker id must be an integer, but it is: {name}"
         raise ApiError(ErrorCode.INVALID_REQUEST, message)
-    if int(name) != broker.id:
+    if int(name) != node.id:
         shown = persona.quirk("configs.wrong-id-prints-as").format(name)
-        expected = f"{broker.id} or empty string" if for_all else str(broker.id)
+        expected = f"{node.id} or empty string" if for_all else str(node.id)
         raise ApiError(
             ErrorCode.INVALID_REQUEST,
             f"Unexpected broker id, expected {expected}, but received {shown}",
         )
-    return config_view.broker_entries(broker)
+    return config_view.broker_entries(node)

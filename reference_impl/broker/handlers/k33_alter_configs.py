@@ -6,22 +6,21 @@ resource that comes twice are answered differently by each (quirks `alter.*`).
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import config_changes
 from touchstone.reference_impl.broker.control.config_changes import ConfigChanges
 from touchstone.reference_impl.broker.effects import Hangup, Request, Wait
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 NEVER = 1 << 62
 fail = config_changes.fail
 
 
 def handle(
-    request: Request, changes: ConfigChanges, persona: Persona, now: int
-) -> dict[str, Any] | Wait | Hangup:
+    request: Request, alterations: ConfigChanges, persona: Persona, now: int
+) -> Struct | Wait | Hangup:
     rows = request.body["resources"]
     resources = [(row["resource_type"], row["resource_name"]) for row in rows]
     if len(set(resources)) < len(resources):
@@ -31,26 +30,24 @@ def handle(
     nulls = any(c["value"] is None for row in rows for c in row["configs"])
     if nulls and persona.quirk("alter.null-value-hangs-up"):
         return Hangup("a null config value")
-    return {"responses": [_altered(request, changes, persona, row) for row in rows]}
+    return {"responses": [_altered(request, alterations, persona, row) for row in rows]}
 
 
-def _altered(
-    request: Request, changes: ConfigChanges, persona: Persona, row: dict[str, Any]
-) -> dict[str, Any]:
+def _altered(request: Request, alterations: ConfigChanges, persona: Persona, row: Struct) -> Struct:
     kind = row["resource_type"]
 
     def alter(name: str) -> None:
-        changes.check_type(kind, incremental=False)
+        alterations.check_type(kind, incremental=False)
         configs = _configs(persona, row)
         if kind == config_changes.TOPIC:
-            changes.check_topic_name(name)
+            alterations.check_topic_name(name)
         validate_only = bool(request.body["validate_only"])
-        changes.change(kind, name, configs, validate_only=validate_only)
+        alterations.change(kind, name, configs, validate_only=validate_only)
 
-    return changes.answer(kind, row["resource_name"], alter)
+    return alterations.answer(kind, row["resource_name"], alter)
 
 
-def _configs(persona: Persona, row: dict[str, Any]) -> dict[str, str]:
+def _configs(persona: Persona, row: Struct) -> dict[str, str]:
     """Name to value; ZooKeeper releases let the last of two equal names win."""
     pairs = [(config["name"], config["value"]) for config in row["configs"]]
     nulls = [name for name, value in pairs if value is None]

@@ -12,17 +12,16 @@ Source: ReplicaManager.alterReplicaLogDirs at 1.0.2 to 4.3.1; observed on all fi
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> dict[str, Any]:
-    by_topic: dict[str, list[dict[str, Any]]] = {}
+def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> Struct:
+    by_topic: dict[str, list[Struct]] = {}
     for row in request.body["dirs"]:
         for topic in row["topics"]:
             results = by_topic.setdefault(topic["name"], [])
@@ -53,7 +52,7 @@ def _move(replicas: Replicas, persona: Persona, topic: str, index: int, path: st
     return ErrorCode.NONE
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {
         "results": [
             {

@@ -12,16 +12,15 @@ Source: ReplicaManager.describeLogDirs at 1.0.2 to 4.3.1; observed on all five r
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> dict[str, Any]:
+def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> Struct:
     asked = request.body["topics"]
     wanted = None
     if asked is not None:
@@ -35,10 +34,10 @@ def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> 
 
 def _result(
     replicas: Replicas, persona: Persona, directory: Directory, wanted: set[tuple[str, int]] | None
-) -> dict[str, Any]:
+) -> Struct:
     if directory.offline:
         return {"error_code": ErrorCode.KAFKA_STORAGE_ERROR, "log_dir": directory.path}
-    by_topic: dict[str, list[dict[str, Any]]] = {}
+    by_topic: dict[str, list[Struct]] = {}
     for (topic, index), log in directory.logs.items():
         if wanted is None or (topic, index) in wanted:
             replica = replicas.get(topic, index)
@@ -62,5 +61,5 @@ def _result(
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"error_code": code, "results": []}

@@ -5,13 +5,12 @@ Observed on all five releases.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, now: int) -> dict[str, Any]:
+def handle(request: Request, now: int) -> Struct:
     return {
         "error_code": ErrorCode.ILLEGAL_SASL_STATE,
         "error_message": "SaslAuthenticate request received after successful authentication",

@@ -5,11 +5,10 @@ Observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, now: int) -> dict[str, Any]:
+def handle(request: Request, now: int) -> Struct:
     return {"error_code": ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, "tokens": []}

@@ -8,7 +8,6 @@ Sources: group/states.py; observed on the four releases that have it.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
@@ -16,14 +15,15 @@ from touchstone.reference_impl.broker.coordinators.share_offsets import ShareOff
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(
     request: Request, groups: Groups, shares: ShareGroups, offsets: ShareOffsets, now: int
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     asked = list(dict.fromkeys(request.body["groups_names"]))
     codes: dict[str, int] = {}
-    ticket = Ticket()
+    ticket: Ticket[Struct] = Ticket()
 
     def told(group_id: str, code: int) -> None:
         codes[group_id] = code
@@ -41,7 +41,7 @@ def handle(
     return waiting(ticket, lambda answer: answer) if asked else {"results": []}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     rows = [{"group_id": name, "error_code": code} for name in request.body["groups_names"]]
     return {"results": rows}
 

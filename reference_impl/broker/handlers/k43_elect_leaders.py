@@ -12,15 +12,15 @@ and partitions without a leader on one node of 2.2.1, 2.8.2.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import NEVER, Request, Wait
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.controller import PREFERRED, UNCLEAN, ElectionResult
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
+from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 NEEDLESS = "Leader election not needed for topic partition."
 PartitionRow = tuple[int, int, str | None]  # partition, code, message
@@ -39,7 +39,7 @@ def handle(
     cluster: Cluster,
     persona: Persona,
     now: int,
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     body = request.body
     rows, kind = body["topic_partitions"], body["election_type"]
     if persona.kraft:
@@ -57,11 +57,11 @@ def handle(
     return Wait(NEVER, (), lambda _: None, lambda _: None) if found is None else _answer(found)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return _refused(request, code, None)
 
 
-def _refused(request: Request, code: int, message: str | None) -> dict[str, Any]:
+def _refused(request: Request, code: int, message: str | None) -> Struct:
     """The whole request, and each partition it names, with one code."""
     rows = [
         (row["topic"], [(index, code, message) for index in row["partitions"]])
@@ -70,9 +70,7 @@ def _refused(request: Request, code: int, message: str | None) -> dict[str, Any]
     return _answer(rows, code)
 
 
-def _answer(
-    rows: list[tuple[str, list[PartitionRow]]], code: int = ErrorCode.NONE
-) -> dict[str, Any]:
+def _answer(rows: list[tuple[str, list[PartitionRow]]], code: int = ErrorCode.NONE) -> Struct:
     return {
         "error_code": code,
         "replica_election_results": [
@@ -92,7 +90,7 @@ def _answer(
 
 
 def _kraft(
-    controller: ClusterController, cluster: Cluster, kind: int, rows: list[dict[str, Any]] | None
+    controller: ClusterController, cluster: Cluster, kind: int, rows: list[Struct] | None
 ) -> list[tuple[str, list[PartitionRow]]]:
     if rows is None:
         done = controller.active.elect(kind, None)
@@ -125,7 +123,7 @@ def _kraft_row(kind: int, elected: ElectionResult) -> PartitionRow:
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
             f"No such partition as {topic}-{index}",
         ),
-        "unavailable": (nobody, NOT_AVAILABLE[nobody]),
+        "unavailable": (nobody, NOT_AVAILABLE[ErrorCode(nobody)]),
     }[outcome]
     return index, code, message
 
@@ -138,7 +136,7 @@ def _zookeeper(
     metadata: MetadataView,
     persona: Persona,
     kind: int,
-    rows: list[dict[str, Any]] | None,
+    rows: list[Struct] | None,
 ) -> list[tuple[str, list[PartitionRow]]] | None:
     """Rows by topic in the order in which it was first named; None where there is no answer."""
     places = None
@@ -151,10 +149,12 @@ def _zookeeper(
         for topic, index in places:
             found.setdefault(topic, []).append((index, ErrorCode.NOT_CONTROLLER, None))
     else:
-        if places is not None and controller.active.stuck(places):
+        active = controller.active
+        assert isinstance(active, ZooKeeperController)
+        if places is not None and active.stuck(places):
             return None
         says_needless = persona.quirk("elections.say-when-needless")
-        for elected in controller.active.elect(kind, places):
+        for elected in active.elect(kind, places):
             row = _zookeeper_row(kind, elected, says_needless=says_needless)
             found.setdefault(elected.topic, []).append(row)
     return list(found.items())

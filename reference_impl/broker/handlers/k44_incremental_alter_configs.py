@@ -12,10 +12,8 @@ ConfigurationControlManager, RuntimeLoggerManager@3.9.2, 4.3.1; observed on the 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.control import config_changes
 from touchstone.reference_impl.broker.control.config_changes import (
@@ -25,7 +23,9 @@ from touchstone.reference_impl.broker.control.config_changes import (
     ConfigChanges,
 )
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
@@ -34,43 +34,44 @@ Change = tuple[str, int, str | None]
 fail = config_changes.fail
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, alterations: ConfigChanges, persona: Persona, now: int) -> Struct:
     rows = request.body["resources"]
     resources = [(row["resource_type"], row["resource_name"]) for row in rows]
-    if broker.persona.kraft:
+    if persona.kraft:
         repeated = {resource for resource, times in Counter(resources).items() if times > 1}
     else:
         repeated = set()
         rows = list(dict(zip(resources, rows, strict=True)).values())
-    return {"responses": [_altered(request, broker, row, repeated) for row in rows]}
+    return {"responses": [_altered(request, alterations, persona, row, repeated) for row in rows]}
 
 
 def _altered(
-    request: Request, broker: Broker, row: dict[str, Any], repeated: set[tuple[int, str]]
-) -> dict[str, Any]:
+    request: Request,
+    alterations: ConfigChanges,
+    persona: Persona,
+    row: Struct,
+    repeated: set[tuple[int, str]],
+) -> Struct:
     kind = row["resource_type"]
 
     def alter(name: str) -> None:
         if (kind, name) in repeated:
             message = "Each resource must appear at most once."
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
-        broker.room(ConfigChanges).check_type(kind, incremental=True)
+        alterations.check_type(kind, incremental=True)
         changes = [(c["name"], c["config_operation"], c["value"]) for c in row["configs"]]
-        _check_changes(broker, changes)
+        _check_changes(persona, changes)
         if kind == LOGGER:
-            _check_loggers(broker, name, changes)
+            _check_loggers(alterations, persona, name, changes)
         else:
-            _apply(request, broker, kind, name, changes)
+            _apply(request, alterations, persona, kind, name, changes)
 
-    return broker.room(ConfigChanges).answer(kind, row["resource_name"], alter)
+    return alterations.answer(kind, row["resource_name"], alter)
 
 
-def _check_changes(broker: Broker, changes: list[Change]) -> None:
-    kraft = broker.persona.kraft
+def _check_changes(persona: Persona, changes: list[Change]) -> None:
+    kraft = persona.kraft
     if any(operation not in (SET, DELETE, APPEND, SUBTRACT) for _, operation, _ in changes):
-        raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    verbs = {operation for _, operation, _ in changes}
-    if "config-lists-fixed" in broker.switches and verbs & VERBS.keys():
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     names = [name for name, _, _ in changes]
     twice = [name for name, times in Counter(names).items() if times > 1]
@@ -89,10 +90,12 @@ def _check_changes(broker: Broker, changes: list[Change]) -> None:
         raise ApiError(ErrorCode.INVALID_REQUEST, message)
 
 
-def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
+def _check_loggers(
+    alterations: ConfigChanges, persona: Persona, name: str, changes: list[Change]
+) -> None:
     """There is one logger, and its level stays."""
-    broker.room(ConfigChanges).check_broker_id(name)
-    levels = broker.persona.quirk("configs.log-levels")
+    alterations.check_broker_id(name)
+    levels = persona.quirk("configs.log-levels")
     for logger, operation, level in changes:
         if operation in VERBS:
             verb = VERBS[operation].upper()
@@ -100,7 +103,7 @@ def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
         if logger != ROOT:
             message = f"Logger {logger} does not exist!"
-            raise broker.room(ConfigChanges).bad_value(LOGGER, name, message)
+            raise alterations.bad_value(LOGGER, name, message)
         if operation == DELETE:
             message = "Removing the log level of the root logger is not allowed"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
@@ -109,33 +112,40 @@ def _check_loggers(broker: Broker, name: str, changes: list[Change]) -> None:
                 f"Cannot set the log level of {logger} to {level} as it is not a supported log "
                 f"level. Valid log levels are {', '.join(levels)}"
             )
-            raise broker.room(ConfigChanges).bad_value(LOGGER, name, message)
+            raise alterations.bad_value(LOGGER, name, message)
 
 
-def _apply(request: Request, broker: Broker, kind: int, name: str, changes: list[Change]) -> None:
+def _apply(
+    request: Request,
+    alterations: ConfigChanges,
+    persona: Persona,
+    kind: int,
+    name: str,
+    changes: list[Change],
+) -> None:
     if kind == TOPIC:
-        broker.room(ConfigChanges).check_topic_name(name)
+        alterations.check_topic_name(name)
         if name == "":  # the path of its override node would end in a slash
             message = "Path must not end with / character"
-            raise broker.room(ConfigChanges).bad_value(TOPIC, name, message)
+            raise alterations.bad_value(TOPIC, name, message)
     elif kind == BROKER:
-        broker.room(ConfigChanges).check_broker_id(name)
-    configs = broker.room(ConfigChanges).current(kind, name)
+        alterations.check_broker_id(name)
+    configs = alterations.current(kind, name)
     for key, operation, value in changes:
         if operation == SET:
             configs[key] = value or ""
         elif operation == DELETE:
             configs.pop(key, None)
         else:
-            configs[key] = _edited(broker, kind, configs, (key, operation, value))
+            configs[key] = _edited(persona, kind, configs, (key, operation, value))
     validate_only = bool(request.body["validate_only"])
-    broker.room(ConfigChanges).change(kind, name, configs, validate_only=validate_only)
+    alterations.change(kind, name, configs, validate_only=validate_only)
 
 
-def _edited(broker: Broker, kind: int, configs: dict[str, str], change: Change) -> str:
+def _edited(persona: Persona, kind: int, configs: dict[str, str], change: Change) -> str:
     """A list with elements put in or taken out, starting from the default where it is not set."""
     key, operation, value = change
-    release, kraft = broker.persona.release, broker.persona.kraft
+    release, kraft = persona.release, persona.kraft
     tables = {TOPIC: config_view.topic_definitions, BROKER: config_view.broker_definitions}
     definition = tables[kind](release).get(key) if kind in tables else None
     if definition is None or definition.type != "LIST":

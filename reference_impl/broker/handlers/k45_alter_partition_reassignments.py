@@ -10,16 +10,19 @@ ReplicationControlManager.alterPartitionReassignments@3.9.2, 4.3.1; observed on 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.control import kraft_topics
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
     ClusterController,
 )
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.kraft_controller import KRaftController
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
@@ -29,12 +32,14 @@ PartitionRow = tuple[int, int, str | None]  # partition, code, message
 Move = tuple["Partition", list[int]]
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
+) -> Struct:
     body = request.body
-    if not broker.persona.kraft:
-        if not broker.room(ClusterController).here:
+    if not persona.kraft:
+        if not controller.here:
             return _answer([], ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE)
-        return _answer(_zookeeper(broker, body["topics"]), ErrorCode.NONE, "")
+        return _answer(_zookeeper(controller, cluster, body["topics"]), ErrorCode.NONE, "")
     if not body["topics"]:
         return _answer([], ErrorCode.NONE, "") | _echo(body)
     if body["timeout_ms"] <= 0:
@@ -44,31 +49,34 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         (
             topic["name"],
             [
-                (p["partition_index"], *_outcome(broker, body, topic["name"], p, moves))
+                (
+                    p["partition_index"],
+                    *_outcome(controller, cluster, body, topic["name"], p, moves),
+                )
                 for p in topic["partitions"]
             ],
         )
         for topic in body["topics"]
     ]
-    broker.room(ClusterController).active.reassign_together(moves)
+    active = controller.active
+    assert isinstance(active, KRaftController)
+    active.reassign_together(moves)
     return _answer(rows, ErrorCode.NONE, None) | _echo(body)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
-    rows = [
+def fail(request: Request, code: int) -> Struct:
+    rows: list[tuple[str, list[PartitionRow]]] = [
         (row["name"], [(p["partition_index"], code, None) for p in row["partitions"]])
         for row in request.body["topics"]
     ]
     return _answer(rows, code, None) | _echo(request.body)
 
 
-def _echo(body: dict[str, Any]) -> dict[str, Any]:
+def _echo(body: Struct) -> Struct:
     return {"allow_replication_factor_change": body["allow_replication_factor_change"]}
 
 
-def _answer(
-    rows: list[tuple[str, list[PartitionRow]]], code: int, message: str | None
-) -> dict[str, Any]:
+def _answer(rows: list[tuple[str, list[PartitionRow]]], code: int, message: str | None) -> Struct:
     return {
         "error_code": code,
         "error_message": message,
@@ -86,16 +94,21 @@ def _answer(
 
 
 def _outcome(
-    broker: Broker, body: dict[str, Any], topic: str, row: dict[str, Any], moves: list[Move]
+    controller: ClusterController,
+    cluster: Cluster,
+    body: Struct,
+    topic: str,
+    row: Struct,
+    moves: list[Move],
 ) -> tuple[int, str | None]:
     """The row of an entry; what is to be moved for it goes to `moves`."""
     try:
-        partition = _kraft_partition(broker, topic, row["partition_index"])
+        partition = _kraft_partition(cluster, topic, row["partition_index"])
         if row["replicas"] is None:
-            if not broker.room(ClusterController).active.cancel(partition):
+            if not controller.active.cancel(partition):
                 raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
         else:
-            _check_row(broker, body, partition, row["replicas"])
+            _check_row(cluster, body, partition, row["replicas"])
             moves.append((partition, row["replicas"]))
     except ApiError as refused:
         return refused.code, refused.message
@@ -105,20 +118,18 @@ def _outcome(
 # ------------------------------------------------------------------------------------- KRaft
 
 
-def _kraft_partition(broker: Broker, topic: str, index: int) -> Partition:
+def _kraft_partition(cluster: Cluster, topic: str, index: int) -> Partition:
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if broker.cluster.topic(topic) is None:
+    if cluster.topic(topic) is None:
         raise ApiError(unknown, f"Unable to find a topic named {topic}.")
-    partition = broker.cluster.partition(topic, index)
+    partition = cluster.partition(topic, index)
     if partition is None:
         raise ApiError(unknown, f"Unable to find partition {topic}:{index}.")
     return partition
 
 
-def _check_row(
-    broker: Broker, body: dict[str, Any], partition: Partition, replicas: list[int]
-) -> None:
-    kraft_topics.check_manual(broker, replicas, None)
+def _check_row(cluster: Cluster, body: Struct, partition: Partition, replicas: list[int]) -> None:
+    kraft_topics.check_manual(cluster, replicas, None)
     before = len([r for r in partition.replicas if r not in partition.adding])
     if not body["allow_replication_factor_change"] and len(replicas) != before:
         message = f"The replication factor is changed from {before} to {len(replicas)}"
@@ -129,7 +140,7 @@ def _check_row(
 
 
 def _zookeeper(
-    broker: Broker, topics: list[dict[str, Any]]
+    controller: ClusterController, cluster: Cluster, topics: list[Struct]
 ) -> list[tuple[str, list[PartitionRow]]]:
     asked = {
         (topic["name"], row["partition_index"]): row["replicas"]
@@ -138,32 +149,38 @@ def _zookeeper(
     }
     found: dict[str, list[PartitionRow]] = {}
     for (topic, index), replicas in asked.items():
-        code, message = ErrorCode.NONE, None
+        code: int = ErrorCode.NONE
+        message: str | None = None
         try:
-            _reassign(broker, topic, index, replicas)
+            _reassign(controller, cluster, topic, index, replicas)
         except ApiError as refused:
             code, message = refused.code, refused.message
         found.setdefault(topic, []).append((index, code, message))
     return list(found.items())
 
 
-def _reassign(broker: Broker, topic: str, index: int, replicas: list[int] | None) -> None:
-    cluster, controller = broker.cluster, broker.room(ClusterController).active
+def _reassign(
+    controller: ClusterController,
+    cluster: Cluster,
+    topic: str,
+    index: int,
+    replicas: list[int] | None,
+) -> None:
     partition = cluster.partition(topic, index)
     if replicas is not None:
-        _check_replicas(broker, partition, replicas)
+        _check_replicas(cluster, partition, replicas)
     if replicas is None:
-        if partition is None or not controller.cancel(partition):
+        if partition is None or not controller.active.cancel(partition):
             message = "No partition reassignment is in progress."
             raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, message)
     elif partition is None:
         message = "The partition does not exist."
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     else:
-        controller.reassign(partition, replicas)
+        controller.active.reassign(partition, replicas)
 
 
-def _check_replicas(broker: Broker, partition: Partition | None, replicas: list[int]) -> None:
+def _check_replicas(cluster: Cluster, partition: Partition | None, replicas: list[int]) -> None:
     """A list without elements, one that says a broker twice, and ids that cannot be come first."""
     shown = f"ArrayBuffer({', '.join(map(str, replicas))})"
     bad = ErrorCode.INVALID_REPLICA_ASSIGNMENT
@@ -174,7 +191,7 @@ def _check_replicas(broker: Broker, partition: Partition | None, replicas: list[
         raise ApiError(bad, message)
     if any(replica < 0 for replica in replicas):
         raise ApiError(bad, f"Invalid broker id in replica list: {shown}")
-    alive = [node.id for node in broker.cluster.alive]
+    alive = [node.id for node in cluster.alive]
     held = [r for r in partition.replicas if r not in partition.adding] if partition else []
     added = [replica for replica in replicas if replica not in held]
     if not set(added) <= set(alive):

@@ -10,7 +10,7 @@ ReplicationControlManager.listPartitionReassignments@3.9.2, 4.3.1; observed on t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
@@ -19,6 +19,7 @@ from touchstone.reference_impl.broker.control.cluster_controller import (
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 def handle(
     request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     if not controller.here:
         return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE, ())
     rows, kraft = request.body["topics"], persona.kraft
@@ -42,8 +43,8 @@ def handle(
     return _answer(ErrorCode.NONE, None if kraft else "", moving)
 
 
-def _answer(code: int, message: str | None, moving: Iterable[Partition]) -> dict[str, Any]:
-    by_topic: dict[str, list[dict[str, Any]]] = {}
+def _answer(code: int, message: str | None, moving: Iterable[Partition]) -> Struct:
+    by_topic: dict[str, list[Struct]] = {}
     for partition in moving:
         by_topic.setdefault(partition.topic, []).append(
             {

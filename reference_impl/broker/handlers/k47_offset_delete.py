@@ -8,23 +8,25 @@ Sources: GroupCoordinator.handleDeleteOffsets@2.8.2; observed on the three relea
 
 from __future__ import annotations
 
-from typing import Any
-
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.members import CONSUMER, Group
 from touchstone.reference_impl.group.offsets import is_over
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(
+    request: Request, groups: Groups, cluster: Cluster, persona: Persona, now: int
+) -> Struct:
     body = request.body
-    broker.room(Groups).forget_deleted()
-    code = broker.room(Groups).refusal(body["group_id"], member=True)
-    group = None if code else broker.room(Groups).coordinator.groups.get(body["group_id"])
+    groups.forget_deleted()
+    code = groups.refusal(body["group_id"], member=True)
+    group = None if code else groups.coordinator.groups.get(body["group_id"])
     if group is None:
         return {"error_code": code or ErrorCode.GROUP_ID_NOT_FOUND, "topics": []}
     if group.state is not State.EMPTY and group.protocol_type != CONSUMER:
@@ -36,7 +38,7 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
             "partitions": [
                 {
                     "partition_index": row["partition_index"],
-                    "error_code": _delete(broker, group, topic["name"], row["partition_index"]),
+                    "error_code": _delete(cluster, group, topic["name"], row["partition_index"]),
                 }
                 for row in topic["partitions"]
             ],
@@ -51,29 +53,28 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
         if not row["error_code"] and (topic["name"], row["partition_index"]) in there
     }
     if gone:
-        broker.room(Groups).log.keep_offsets(group.id, gone, now, nobody_waits)
+        groups.log.keep_offsets(group.id, gone, now, nobody_waits)
     taken = any(not row["error_code"] for topic in topics for row in topic["partitions"])
-    if taken and broker.persona.quirk("offsets.groups-end-with-their-last") and is_over(group):
-        broker.room(Groups).log.forget(group, now)
-        broker.room(Groups).coordinator.forget(group)
-    if broker.persona.quirk("offsets.failed-deletions-come-first"):
+    if taken and persona.quirk("offsets.groups-end-with-their-last") and is_over(group):
+        groups.log.forget(group, now)
+        groups.coordinator.forget(group)
+    if persona.quirk("offsets.failed-deletions-come-first"):
         missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         for topic in topics:
             topic["partitions"].sort(key=lambda row: row["error_code"] != missing)
     return {"error_code": ErrorCode.NONE, "topics": topics}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"error_code": code, "topics": []}
 
 
-def _delete(broker: Broker, group: Group, name: str, index: int) -> int:
-    if broker.cluster.partition(name, index) is None:
+def _delete(cluster: Cluster, group: Group, name: str, index: int) -> int:
+    if cluster.partition(name, index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if group.consumer_group is not None or group.state is not State.EMPTY:
         subscribed = group.subscribed()
         if subscribed is None or name in subscribed:
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-    if "offset-delete-forgets-nothing" not in broker.switches:
-        group.offsets.pop((name, index), None)
+    group.offsets.pop((name, index), None)
     return ErrorCode.NONE

@@ -22,6 +22,7 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.client_settings import Entity, entity
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 LONG, INT, DOUBLE = "LONG", "INT", "DOUBLE"
 LARGEST = {LONG: 2**63 - 1, INT: 2**31 - 1}
@@ -37,11 +38,11 @@ INVALID = ErrorCode.INVALID_REQUEST
 
 def handle(
     request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     body, kraft = request.body, persona.kraft
     if not controller.here:
         return fail(request, ErrorCode.NOT_CONTROLLER)
-    results: dict[Entity | tuple, tuple[int, str | None]] = {}
+    results: dict[Entity | tuple[Any, ...], tuple[int, str | None]] = {}
     entries = [(_entity(row), _shown(row), row) for row in body["entries"]]
     if not kraft:
         entries = list({shown: (who, shown, row) for who, shown, row in entries}.values())
@@ -58,11 +59,11 @@ def handle(
     return {"entries": [_row(shown, code, words) for shown, (code, words) in results.items()]}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"entries": [_row(_shown(row), code, None) for row in request.body["entries"]]}
 
 
-def _row(shown: Entity, code: int, message: str | None) -> dict[str, Any]:
+def _row(shown: Entity, code: int, message: str | None) -> Struct:
     return {
         "error_code": code,
         "error_message": message,
@@ -70,12 +71,12 @@ def _row(shown: Entity, code: int, message: str | None) -> dict[str, Any]:
     }
 
 
-def _entity(row: dict[str, Any]) -> dict[str, str | None]:
+def _entity(row: Struct) -> dict[str, str | None]:
     """A type that comes twice has its last name."""
     return {part["entity_type"]: part["entity_name"] for part in row["entity"]}
 
 
-def _shown(row: dict[str, Any]) -> Entity:
+def _shown(row: Struct) -> Entity:
     parts = _entity(row)
     known = entity(parts)
     return known + tuple(part for part in parts.items() if part[0] not in dict(known))
@@ -86,9 +87,7 @@ def _java(shown: Entity) -> str:
     return f"ClientQuotaEntity(entries={{{pairs}}})"
 
 
-def _changes(
-    persona: Persona, who: dict[str, str | None], row: dict[str, Any]
-) -> dict[str, float | None]:
+def _changes(persona: Persona, who: dict[str, str | None], row: Struct) -> dict[str, float | None]:
     _check_entity(persona, who)
     types = KEYS["ip" if "ip" in who else "user"]
     changes: dict[str, float | None] = {}

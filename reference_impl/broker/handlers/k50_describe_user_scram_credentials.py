@@ -6,15 +6,15 @@ Observed on 2.8.2, 3.9.2 and 4.3.1.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, cluster: Cluster, persona: Persona, now: int) -> dict[str, Any]:
+def handle(request: Request, cluster: Cluster, persona: Persona, now: int) -> Struct:
     names = Counter(row["name"] for row in request.body["users"] or ())
     if not names:
         names = Counter(cluster.client_settings.users())
@@ -25,7 +25,7 @@ def handle(request: Request, cluster: Cluster, persona: Persona, now: int) -> di
     }
 
 
-def _result(cluster: Cluster, persona: Persona, name: str, times: int) -> dict[str, Any]:
+def _result(cluster: Cluster, persona: Persona, name: str, times: int) -> Struct:
     held = cluster.client_settings.credentials(name)
     code, message = ErrorCode.NONE, ""
     if times > 1:

@@ -10,7 +10,6 @@ observed on the three.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
@@ -18,6 +17,7 @@ from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 MECHANISMS = (1, 2)  # SCRAM-SHA-256, SCRAM-SHA-512
 FEWEST, MOST = 4096, 16384
@@ -28,7 +28,7 @@ BROKEN = "The server experienced an unexpected error when processing the request
 
 def handle(
     request: Request, controller: ClusterController, cluster: Cluster, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     body = request.body
     if not controller.here:
         return fail(request, ErrorCode.NOT_CONTROLLER)
@@ -50,12 +50,12 @@ def handle(
     return _answer({row["name"]: refusals.get(row["name"], fine) for row in rows})
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     rows = [*request.body["upsertions"], *request.body["deletions"]]
     return _answer({row["name"]: ApiError(code) for row in rows})
 
 
-def _answer(results: dict[str, ApiError]) -> dict[str, Any]:
+def _answer(results: dict[str, ApiError]) -> Struct:
     return {
         "results": [
             {"user": user, "error_code": each.code, "error_message": each.message}
@@ -64,9 +64,7 @@ def _answer(results: dict[str, ApiError]) -> dict[str, Any]:
     }
 
 
-def _refusals(
-    cluster: Cluster, persona: Persona, rows: list[dict[str, Any]]
-) -> dict[str, ApiError]:
+def _refusals(cluster: Cluster, persona: Persona, rows: list[Struct]) -> dict[str, ApiError]:
     """The refusals by user, before anything is done; the first reason counts."""
     found: dict[str, ApiError] = {}
     if persona.kraft:
@@ -90,14 +88,14 @@ def _refusals(
     return found
 
 
-def _unknown(cluster: Cluster, row: dict[str, Any]) -> ApiError | None:
+def _unknown(cluster: Cluster, row: Struct) -> ApiError | None:
     held = cluster.client_settings.credentials(row["name"])
     if "iterations" in row or row["mechanism"] in held:
         return None
     return ApiError(ErrorCode.RESOURCE_NOT_FOUND, GONE)
 
 
-def _refusal(row: dict[str, Any], *, kraft: bool) -> ApiError | None:
+def _refusal(row: Struct, *, kraft: bool) -> ApiError | None:
     if row["name"] == "":
         return ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if row["mechanism"] not in MECHANISMS:

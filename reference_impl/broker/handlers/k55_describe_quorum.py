@@ -9,19 +9,18 @@ Sources: KIP-595, KIP-836, KIP-853; observed on 3.9.2 and 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
-from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.membership import REGISTRY
-from touchstone.reference_impl.cluster.topology import METADATA_TOPIC
+from touchstone.reference_impl.cluster.topology import METADATA_TOPIC, Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 NO_DIRECTORY = bytes(16)
 EPOCH = 1
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
+def handle(request: Request, cluster: Cluster, node: ConfiguredNode, now: int) -> Struct:
     asked = request.body["topics"]
     known = len(asked) == 1 and asked[0]["topic_name"] == METADATA_TOPIC
     if known:
@@ -30,28 +29,28 @@ def handle(request: Request, broker: Broker, now: int) -> dict[str, Any]:
     topics = [
         {
             "topic_name": topic["topic_name"],
-            "partitions": [row(broker, p["partition_index"], now) for p in topic["partitions"]],
+            "partitions": [row(cluster, p["partition_index"], now) for p in topic["partitions"]],
         }
         for topic in asked
     ]
-    nodes = [_node(broker)] if known else []
+    nodes = [_node(cluster, node)] if known else []
     return {"error_code": ErrorCode.NONE, "error_message": "", "topics": topics, "nodes": nodes}
 
 
-def _voter(broker: Broker) -> int:
-    brokers = broker.cluster.brokers
+def _voter(cluster: Cluster) -> int:
+    brokers = cluster.brokers
     return next(iter(brokers)) if len(brokers) == 1 else REGISTRY
 
 
-def _node(broker: Broker) -> dict[str, Any]:
-    own = broker.cluster.brokers[broker.id]
+def _node(cluster: Cluster, node: ConfiguredNode) -> Struct:
+    own = cluster.brokers[node.id]
     listener = {"name": "CONTROLLER", "host": own.host, "port": own.port}
-    return {"node_id": _voter(broker), "listeners": [listener]}
+    return {"node_id": _voter(cluster), "listeners": [listener]}
 
 
-def _quorum(broker: Broker, index: int, now: int) -> dict[str, Any]:
-    voter, cluster = _voter(broker), broker.cluster
-    observers = [node.id for node in cluster.alive if node.id != voter]
+def _quorum(cluster: Cluster, index: int, now: int) -> Struct:
+    voter = _voter(cluster)
+    observers = [each.id for each in cluster.alive if each.id != voter]
     return {
         "partition_index": index,
         "error_code": ErrorCode.NONE,
@@ -64,7 +63,7 @@ def _quorum(broker: Broker, index: int, now: int) -> dict[str, Any]:
     }
 
 
-def _replica(end: int, number: int, now: int) -> dict[str, Any]:
+def _replica(end: int, number: int, now: int) -> Struct:
     return {
         "replica_id": number,
         "replica_directory_id": NO_DIRECTORY,
@@ -74,7 +73,7 @@ def _replica(end: int, number: int, now: int) -> dict[str, Any]:
     }
 
 
-def _unknown(broker: Broker, index: int, now: int) -> dict[str, Any]:
+def _unknown(cluster: Cluster, index: int, now: int) -> Struct:
     return {
         "partition_index": index,
         "error_code": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,

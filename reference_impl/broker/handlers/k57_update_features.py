@@ -10,8 +10,6 @@ on the three.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import (
     NOT_CONTROLLER_MESSAGE,
@@ -22,6 +20,7 @@ from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 METADATA = "metadata.version"
@@ -35,7 +34,7 @@ def handle(
     cluster: Cluster,
     persona: Persona,
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     body = request.body
     if not controller.here:
         return _answer(ErrorCode.NOT_CONTROLLER, NOT_CONTROLLER_MESSAGE, [])
@@ -60,11 +59,11 @@ def handle(
     return _answer(ErrorCode.NONE, None if together else "", results)
 
 
-def _answer(code: int, message: str | None, results: list[dict[str, Any]]) -> dict[str, Any]:
+def _answer(code: int, message: str | None, results: list[Struct]) -> Struct:
     return {"error_code": code, "error_message": message, "results": results}
 
 
-def _result(name: str, code: int, message: str | None) -> dict[str, Any]:
+def _result(name: str, code: int, message: str | None) -> Struct:
     return {"feature": name, "error_code": code, "error_message": message}
 
 
@@ -109,7 +108,7 @@ def _unsupported(cluster: Cluster, persona: Persona, name: str, level: int) -> s
     return None
 
 
-def _zookeeper(row: dict[str, Any]) -> dict[str, Any]:
+def _zookeeper(row: Struct) -> Struct:
     name, level = row["feature"], row["max_version_level"]
     if name == "":
         words = "Feature name can not be empty."

@@ -8,14 +8,13 @@ Sources: KIP-700 (v0), KIP-919 (v1), KIP-1073 (v2); observed on 2.8.2, 3.9.2 and
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.authorized_operations import CLUSTER_OPERATIONS
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 BROKERS, CONTROLLERS = 1, 2
 NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
@@ -27,7 +26,7 @@ def handle(
     metadata: MetadataView,
     cluster: Cluster,
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     body = request.body
     if request.header.version >= 1:
         wanted = body["endpoint_type"]
@@ -43,7 +42,7 @@ def handle(
                 f"The request was sent to an endpoint of type {NAMES[here]}, "
                 f"but we wanted an endpoint of type {NAMES[wanted]}",
             )
-    answer: dict[str, Any] = {
+    answer: Struct = {
         "error_code": ErrorCode.NONE,
         "error_message": None,
         "cluster_id": cluster.cluster_id,
@@ -58,7 +57,7 @@ def handle(
     return answer
 
 
-def _refusal(cluster: Cluster, code: int, message: str) -> dict[str, Any]:
+def _refusal(cluster: Cluster, code: int, message: str) -> Struct:
     return {
         "error_code": code,
         "error_message": message,

@@ -8,8 +8,6 @@ Partition.activeProducerState at 2.8.2, 3.9; observed on 2.8.2, 3.9.2, 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -17,13 +15,14 @@ from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.log.producer_state import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 NOT_HOSTED = "This server does not host this topic-partition."
 
 
 def handle(
     request: Request, replicas: Replicas, metadata: MetadataView, persona: Persona, now: int
-) -> dict[str, Any]:
+) -> Struct:
     return {
         "topics": [
             {
@@ -38,7 +37,7 @@ def handle(
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {
         "topics": [
             {
@@ -52,7 +51,7 @@ def fail(request: Request, code: int) -> dict[str, Any]:
 
 def _partition(
     replicas: Replicas, metadata: MetadataView, persona: Persona, topic: str, index: int
-) -> dict[str, Any]:
+) -> Struct:
     refused = topic_names.refusal(topic, "invalid" if persona.kraft else "illegal")
     looked_at = not persona.quirk("transactions.producers-of-any-name")
     if refused is not None and looked_at:
@@ -72,7 +71,7 @@ def _partition(
     }
 
 
-def _producer(known: Producer) -> dict[str, Any]:
+def _producer(known: Producer) -> Struct:
     start = known.transaction_start
     return {
         "producer_id": known.id,
@@ -84,7 +83,7 @@ def _producer(known: Producer) -> dict[str, Any]:
     }
 
 
-def _error(index: int, code: int, message: str | None) -> dict[str, Any]:
+def _error(index: int, code: int, message: str | None) -> Struct:
     return {
         "partition_index": index,
         "error_code": code,

@@ -7,14 +7,13 @@ Observed on 3.9.2 and 4.3.1 for brokers nobody knows.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(
@@ -24,7 +23,7 @@ def handle(
     node: ConfiguredNode,
     persona: Persona,
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     number = request.body["broker_id"]
     if number not in cluster.brokers:
         message = persona.quirk("registrations.unknown-broker").format(number)

@@ -8,15 +8,14 @@ and 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, transactions: Transactions, now: int) -> dict[str, Any]:
+def handle(request: Request, transactions: Transactions, now: int) -> Struct:
     return {
         "transaction_states": [
             _state(transactions, name, now) for name in request.body["transactional_ids"]
@@ -24,12 +23,12 @@ def handle(request: Request, transactions: Transactions, now: int) -> dict[str, 
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     rows = [_error(name, code) for name in request.body["transactional_ids"]]
     return {"transaction_states": rows}
 
 
-def _state(transactions: Transactions, name: str, now: int) -> dict[str, Any]:
+def _state(transactions: Transactions, name: str, now: int) -> Struct:
     if not name:
         return _error(name, ErrorCode.INVALID_REQUEST)
     _, held, code = transactions.coordinator.find(name)
@@ -48,14 +47,14 @@ def _state(transactions: Transactions, name: str, now: int) -> dict[str, Any]:
     }
 
 
-def _topics(one: Transaction) -> list[dict[str, Any]]:
+def _topics(one: Transaction) -> list[Struct]:
     topics: dict[str, list[int]] = {}
     for topic, index in sorted(one.partitions):
         topics.setdefault(topic, []).append(index)
     return [{"topic": topic, "partitions": rows} for topic, rows in topics.items()]
 
 
-def _error(name: str, code: int) -> dict[str, Any]:
+def _error(name: str, code: int) -> Struct:
     return {
         "error_code": code,
         "transactional_id": name,

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.txn.states import NAMES
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, transactions: Transactions, now: int) -> dict[str, Any]:
+def handle(request: Request, transactions: Transactions, now: int) -> Struct:
     try:
         wanted = _filter(request.body, now)
     except re.error:
@@ -45,7 +45,7 @@ def handle(request: Request, transactions: Transactions, now: int) -> dict[str, 
     }
 
 
-def _filter(body: dict[str, Any], now: int) -> Callable[[Transaction], bool]:
+def _filter(body: Struct, now: int) -> Callable[[Transaction], bool]:
     states, producers = body["state_filters"], body["producer_id_filters"]
     longer, pattern = body["duration_filter"], body["transactional_id_pattern"]
     matches = re.compile(pattern).fullmatch if pattern else None

@@ -8,7 +8,6 @@ Sources: KIP-848; group/consumer_coordinator.py; observed on 4.3.1.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS, ConsumerGroups
@@ -21,19 +20,20 @@ from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 FIRST_CLIENT_IDS = 1
 
 
 def handle(
     request: Request, groups: Groups, consumers: ConsumerGroups, persona: Persona, now: int
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     if not persona.quirk("groups.consumer-protocol-is-on"):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     given = request.header.version < FIRST_CLIENT_IDS
     beat = _beat(request)
 
-    def form(code: int, told: HeartbeatResult | str | None) -> dict[str, Any]:
+    def form(code: int, told: HeartbeatResult | str | None) -> Struct:
         if code or not isinstance(told, HeartbeatResult):
             return fail(request, code)
         interval = consumers.heartbeat_interval(beat.group_id)
@@ -50,7 +50,7 @@ def handle(
         return heartbeat_refusal(refused.code, refused.message)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return heartbeat_refusal(code)
 
 

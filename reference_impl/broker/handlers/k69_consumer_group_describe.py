@@ -9,7 +9,6 @@ Observed on 3.9.2 and 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
@@ -31,6 +30,7 @@ from touchstone.reference_impl.group.consumer_group import (
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
 from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 _PARTITIONS = 50
 _SPEAKS_CLASSIC, _SPEAKS_CONSUMER = 0, 1
@@ -43,7 +43,7 @@ def handle(
     cluster: Cluster,
     persona: Persona,
     now: int,
-) -> dict[str, Any]:
+) -> Struct:
     if not persona.quirk("groups.consumer-protocol-is-on"):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["group_ids"]
@@ -53,13 +53,13 @@ def handle(
     return {"groups": [_described(groups, shares, cluster, group_id, rights) for group_id in asked]}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"groups": [described(group_id, code) for group_id in request.body["group_ids"]]}
 
 
 def _described(
     groups: Groups, shares: ShareGroups, cluster: Cluster, group_id: str, rights: int
-) -> dict[str, Any]:
+) -> Struct:
     code = groups.refusal(group_id, member=True)
     if code:
         return described(group_id, code)
@@ -77,7 +77,7 @@ def _rights(request: Request, persona: Persona) -> int:
     return GROUP_OPERATIONS | configs if asked else NOT_ASKED
 
 
-def _shown(cluster: Cluster, group: ConsumerGroup, rights: int) -> dict[str, Any]:
+def _shown(cluster: Cluster, group: ConsumerGroup, rights: int) -> Struct:
     return {
         "group_state": str(group.state),
         "group_epoch": group.epoch,
@@ -90,7 +90,7 @@ def _shown(cluster: Cluster, group: ConsumerGroup, rights: int) -> dict[str, Any
     }
 
 
-def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> dict[str, Any]:
+def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> Struct:
     return {
         "member_id": member.id,
         "instance_id": member.instance_id,
@@ -106,10 +106,10 @@ def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> d
     }
 
 
-def _assignment(cluster: Cluster, *held: Iterable[TopicIdPartition]) -> dict[str, Any]:
+def _assignment(cluster: Cluster, *held: Iterable[TopicIdPartition]) -> Struct:
     """What it has, then what it has to give up."""
     known = cluster.by_id
-    merged: dict[bytes, dict[str, Any]] = {}
+    merged: dict[bytes, Struct] = {}
     for row in (row for places in held for row in topic_rows(places)):
         standing = merged.setdefault(row["topic_id"], row | {"partitions": []})
         standing["partitions"] += row["partitions"]

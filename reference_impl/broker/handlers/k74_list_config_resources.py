@@ -5,17 +5,16 @@ Observed on 3.9.2 and 4.3.1: no types asks for all, a type nobody has is refused
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 TYPES = (METRICS, LOGGER, BROKER, TOPIC, GROUP)
 
 
-def handle(request: Request, cluster: Cluster, now: int) -> dict[str, Any]:
+def handle(request: Request, cluster: Cluster, now: int) -> Struct:
     wanted = set(request.body["resource_types"]) or set(TYPES)
     if request.header.version == 0:
         wanted = {METRICS}

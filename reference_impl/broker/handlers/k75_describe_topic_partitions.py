@@ -9,8 +9,6 @@ Sources: DescribeTopicPartitionsRequestHandler@3.9.2, 4.3.1; observed on both.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.authorized_operations import TOPIC_OPERATIONS
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control import topic_names
@@ -19,11 +17,10 @@ from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(
-    request: Request, metadata: MetadataView, node: ConfiguredNode, now: int
-) -> dict[str, Any]:
+def handle(request: Request, metadata: MetadataView, node: ConfiguredNode, now: int) -> Struct:
     body = request.body
     names = {row["name"] for row in body["topics"]}
     if "" in names:
@@ -45,9 +42,9 @@ def handle(
     return _page(metadata, sorted(names), first, room)
 
 
-def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> dict[str, Any]:
+def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> Struct:
     """Rows until the room is used up; `first` counts in the first topic only."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Struct] = []
     for name in names:
         topic = metadata.topics.get(name)
         if topic is None:
@@ -69,11 +66,11 @@ def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> di
     return {"topics": rows, "next_cursor": None}
 
 
-def _with_cursor(rows: list[dict[str, Any]], name: str, partition: int) -> dict[str, Any]:
+def _with_cursor(rows: list[Struct], name: str, partition: int) -> Struct:
     return {"topics": rows, "next_cursor": {"topic_name": name, "partition_index": partition}}
 
 
-def _row(code: int, name: str, *, partitions: list[dict[str, Any]]) -> dict[str, Any]:
+def _row(code: int, name: str, *, partitions: list[Struct]) -> Struct:
     return {
         "error_code": code,
         "name": name,
@@ -82,7 +79,7 @@ def _row(code: int, name: str, *, partitions: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def _partition(metadata: MetadataView, partition: LeaderState) -> dict[str, Any]:
+def _partition(metadata: MetadataView, partition: LeaderState) -> Struct:
     offline = metadata.offline(partition)
     leaderless = partition.leader == NO_LEADER or partition.leader in offline
     return {
@@ -98,6 +95,6 @@ def _partition(metadata: MetadataView, partition: LeaderState) -> dict[str, Any]
     }
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     names = dict.fromkeys(row["name"] for row in request.body["topics"])
     return {"topics": [{"error_code": code, "name": name} for name in names]}

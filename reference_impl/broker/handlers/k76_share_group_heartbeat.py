@@ -5,8 +5,6 @@ Sources: share/membership.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators.group_answers import (
     heartbeat_answer,
@@ -18,11 +16,10 @@ from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(
-    request: Request, groups: Groups, shares: ShareGroups, now: int
-) -> dict[str, Any] | Wait:
+def handle(request: Request, groups: Groups, shares: ShareGroups, now: int) -> Struct | Wait:
     if not shares.enabled():
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     beat = _beat(request)
@@ -33,25 +30,24 @@ def handle(
     code = groups.refusal(beat.group_id, member=False)
     if code:
         return fail(request, code)
-    ticket = Ticket()
+    ticket: Ticket[Struct] = Ticket()
 
     def then(told: HeartbeatResult | ApiError, at: int) -> None:
-        refused = isinstance(told, ApiError)
-        ticket.give(_refused(told) if refused else _answer(shares, beat, told))
+        ticket.give(_refused(told) if isinstance(told, ApiError) else _answer(shares, beat, told))
 
     shares.heartbeat(beat, now, then)
     return waiting(ticket, lambda answer: answer)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return heartbeat_refusal(code)
 
 
-def _refused(refused: ApiError) -> dict[str, Any]:
+def _refused(refused: ApiError) -> Struct:
     return heartbeat_refusal(refused.code, refused.message or None)
 
 
-def _answer(shares: ShareGroups, beat: Beat, told: HeartbeatResult) -> dict[str, Any]:
+def _answer(shares: ShareGroups, beat: Beat, told: HeartbeatResult) -> Struct:
     interval = shares.heartbeat_interval(beat.group_id)
     return heartbeat_answer(beat.member_id, told.epoch, interval, told.assignment)
 

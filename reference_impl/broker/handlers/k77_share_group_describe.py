@@ -5,8 +5,6 @@ Observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
@@ -20,6 +18,7 @@ from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.share.group import Member, ShareGroup
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 ASSIGNOR = "simple"
 WORDS = {ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator."}
@@ -27,7 +26,7 @@ WORDS = {ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator."}
 
 def handle(
     request: Request, groups: Groups, shares: ShareGroups, cluster: Cluster, now: int
-) -> dict[str, Any]:
+) -> Struct:
     if not shares.enabled():
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["include_authorized_operations"]
@@ -36,16 +35,16 @@ def handle(
     return {"groups": [_described(groups, shares, cluster, group_id, rights) for group_id in asked]}
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"groups": [described(group_id, code) for group_id in request.body["group_ids"]]}
 
 
 def _described(
     groups: Groups, shares: ShareGroups, cluster: Cluster, group_id: str, rights: int
-) -> dict[str, Any]:
+) -> Struct:
     code = groups.refusal(group_id, member=True)
     if code:
-        return described(group_id, code, WORDS.get(code))
+        return described(group_id, code, WORDS.get(ErrorCode(code)))
     try:
         group = shares.share_group(group_id)
     except ApiError as refused:
@@ -53,7 +52,7 @@ def _described(
     return described(group_id, ErrorCode.NONE) | _shown(cluster, group, rights)
 
 
-def _shown(cluster: Cluster, group: ShareGroup, rights: int) -> dict[str, Any]:
+def _shown(cluster: Cluster, group: ShareGroup, rights: int) -> Struct:
     return {
         "group_state": group.state,
         "group_epoch": group.epoch,
@@ -64,7 +63,7 @@ def _shown(cluster: Cluster, group: ShareGroup, rights: int) -> dict[str, Any]:
     }
 
 
-def _member(cluster: Cluster, member: Member) -> dict[str, Any]:
+def _member(cluster: Cluster, member: Member) -> Struct:
     known = cluster.by_id
     rows = [row for row in topic_rows(member.assigned) if row["topic_id"] in known]
     named = [row | {"topic_name": known[row["topic_id"]].name} for row in rows]

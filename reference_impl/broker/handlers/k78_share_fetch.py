@@ -9,11 +9,11 @@ Sources: KafkaApis.handleShareFetchRequest@4.3.1 (facts); observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import group_settings
+from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.data.share_acknowledging import (
     FIRST_RENEWING,
@@ -27,36 +27,80 @@ from touchstone.reference_impl.broker.data.share_fetching import ShareRead, fail
 from touchstone.reference_impl.broker.data.share_partitions import SharePartitions
 from touchstone.reference_impl.broker.data.share_sessions import ShareSessions
 from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.purgatory import Purgatory
+from touchstone.reference_impl.broker.replication.replicas import Replicas
+from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, AcquisitionRequest
 from touchstone.reference_impl.share.sessions import FINAL, FIRST, Session, TopicIdPartition
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 _NOT_WHILE_RENEWING = ("max_bytes", "min_bytes", "max_records", "max_wait_ms")
 _WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxRecords"}
 
 
-def handle(request: Request, broker: Broker, now: int) -> dict[str, Any] | Wait:
-    if not broker.room(ShareGroups).enabled():
+def handle(
+    request: Request,
+    shares: ShareGroups,
+    hosted: SharePartitions,
+    sessions: ShareSessions,
+    replicas: Replicas,
+    purgatory: Purgatory,
+    metadata: MetadataView,
+    cluster: Cluster,
+    node: ConfiguredNode,
+    persona: Persona,
+    now: int,
+) -> Struct | Wait:
+    if not shares.enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
     renews = request.header.version >= FIRST_RENEWING and bool(body["is_renew_ack"])
     if not has_ids(body) or (renews and any(body[name] for name in _NOT_WHILE_RENEWING)):
         return fail(request, E.INVALID_REQUEST)
     try:
-        session = _session(request, broker)
+        session = _session(request, sessions)
     except ApiError as refused:
         answer = fail(request, refused.code)
         if refused.code != E.SHARE_SESSION_LIMIT_REACHED:
             return answer
         return Wait(now + body["max_wait_ms"], [], lambda at: None, lambda at: answer)
-    return _ShareFetch(request, broker, session, renews).answer(now)
+    limit = node.number("fetch.max.bytes", persona.quirk("fetch.max-bytes"))
+    level = group_settings.setting(node, body["group_id"], group_settings.ISOLATION)
+    max_bytes = min(body["max_bytes"], limit)
+    committed = level == "read_committed"
+
+    def reads(places: list[tuple[TopicIdPartition, str]]) -> ShareRead:
+        wish = AcquisitionRequest(
+            body["member_id"],
+            body.get("share_acquire_mode") == RECORD_LIMIT,
+            body["batch_size"],
+            body["max_records"],
+        )
+        return ShareRead(
+            hosted,
+            replicas,
+            purgatory,
+            body["group_id"],
+            wish,
+            places,
+            min(body["min_bytes"], max_bytes),
+            max_bytes,
+            committed,
+        )
+
+    return _ShareFetch(
+        request, session, renews, reads, hosted, sessions, purgatory, metadata, cluster
+    ).answer(now)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"error_code": code, "error_message": None, "responses": [], "node_endpoints": []}
 
 
-def _session(request: Request, broker: Broker) -> Session | None:
+def _session(request: Request, sessions: ShareSessions) -> Session | None:
     body = request.body
     rows = list(rows_of(request))
     forgotten = [
@@ -64,7 +108,7 @@ def _session(request: Request, broker: Broker) -> Session | None:
         for topic in body["forgotten_topics_data"]
         for index in topic["partitions"]
     ]
-    session = broker.room(ShareSessions).sessions.fetch(
+    session = sessions.sessions.fetch(
         (body["group_id"], body["member_id"]),
         body["share_session_epoch"],
         [place for place, _ in rows],
@@ -73,7 +117,7 @@ def _session(request: Request, broker: Broker) -> Session | None:
         connection=request.connection,
     )
     if body["share_session_epoch"] == FIRST:
-        broker.room(ShareSessions).end_with_connection(request.connection)
+        sessions.end_with_connection(request.connection)
     return session
 
 
@@ -81,17 +125,28 @@ class _ShareFetch:
     """A request in work: its acknowledgements are being written, and its fetch waits."""
 
     def __init__(
-        self, request: Request, broker: Broker, session: Session | None, renews: bool
+        self,
+        request: Request,
+        session: Session | None,
+        renews: bool,
+        reads: Callable[[list[tuple[TopicIdPartition, str]]], ShareRead],
+        hosted: SharePartitions,
+        sessions: ShareSessions,
+        purgatory: Purgatory,
+        metadata: MetadataView,
+        cluster: Cluster,
     ) -> None:
-        self.request, self.broker, self.session = request, broker, session
-        self.acknowledging = Acknowledgements(request, broker)
+        self.request, self.session = request, session
+        self.hosted, self.sessions, self.purgatory = hosted, sessions, purgatory
+        self.metadata, self.cluster = metadata, cluster
+        self.acknowledging = Acknowledgements(request, hosted, cluster)
         self.acknowledged = False
         self.unknown = False
         self.failed: dict[TopicIdPartition, int] = {}
-        self.fetching = self._fetching(renews)
+        self.fetching = reads([] if renews else self._places())
         self.key = ("share fetch", id(self))
 
-    def answer(self, now: int) -> dict[str, Any] | Wait:
+    def answer(self, now: int) -> Struct | Wait:
         if self.unknown:  # as Kafka 4.3, which stumbles over topics without a name
             return fail(self.request, E.UNKNOWN_SERVER_ERROR)
         if any(row["acknowledgement_batches"] for _, row in rows_of(self.request)):
@@ -108,34 +163,15 @@ class _ShareFetch:
 
     def _acknowledged(self, now: int) -> None:
         self.acknowledged = True
-        self.broker.purgatory.touch(self.key)
+        self.purgatory.touch(self.key)
 
-    def _attempt(self, now: int) -> dict[str, Any] | None:
+    def _attempt(self, now: int) -> Struct | None:
         done = self.fetching.attempt(now)
         return self._told(now) if done and self.acknowledged else None
 
-    def _expire(self, now: int) -> dict[str, Any] | None:
+    def _expire(self, now: int) -> Struct | None:
         self.fetching.expire(now)
         return self._told(now) if self.acknowledged else None
-
-    def _fetching(self, renews: bool) -> ShareRead:
-        body, broker = self.request.body, self.broker
-        exactly = body.get("share_acquire_mode") == RECORD_LIMIT
-        wish = AcquisitionRequest(
-            body["member_id"], exactly, body["batch_size"], body["max_records"]
-        )
-        limit = broker.number("fetch.max.bytes", broker.persona.quirk("fetch.max-bytes"))
-        max_bytes = min(body["max_bytes"], limit)
-        level = group_settings.setting(broker, body["group_id"], group_settings.ISOLATION)
-        return ShareRead(
-            broker,
-            body["group_id"],
-            wish,
-            [] if renews else self._places(),
-            min(body["min_bytes"], max_bytes),
-            max_bytes,
-            level == "read_committed",
-        )
 
     def _places(self) -> list[tuple[TopicIdPartition, str]]:
         """What is to be read; what cannot be is noted."""
@@ -143,7 +179,7 @@ class _ShareFetch:
             return []
         found = []
         for place in self.session.rotated(self.request.body["share_session_epoch"]):
-            topic = self.broker.cluster.by_id.get(place[0])
+            topic = self.cluster.by_id.get(place[0])
             if topic is None:
                 self.unknown = True
             elif not 0 <= place[1] < len(topic.partitions):
@@ -152,7 +188,7 @@ class _ShareFetch:
                 found.append((place, topic.name))
         return found
 
-    def _told(self, now: int) -> dict[str, Any]:
+    def _told(self, now: int) -> Struct:
         body, rows = self.request.body, dict(self.fetching.rows or {})
         for place, code in self.failed.items():
             rows[place] = failed(place[1], code)
@@ -162,23 +198,23 @@ class _ShareFetch:
         for place, (code, message) in self.acknowledging.faults.items():
             row = rows.setdefault(place, failed(place[1], E.NONE))
             row["acknowledge_error_code"], row["acknowledge_error_message"] = code, message
-        endpoints: dict[int, dict[str, Any]] = {}
+        endpoints: dict[int, Struct] = {}
         for place, row in rows.items():
-            row["current_leader"] = told_leader(self.broker, place, row["error_code"], endpoints)
+            row["current_leader"] = told_leader(
+                self.cluster, self.metadata, place, row["error_code"], endpoints
+            )
         if epoch == FINAL:
             key = body["group_id"], body["member_id"]
-            self.broker.room(ShareSessions).end(key, now)
+            self.sessions.end(key, now)
         return {
             "error_code": E.NONE,
             "error_message": None,
-            "acquisition_lock_timeout_ms": self.broker.room(SharePartitions).lock_ms(
-                body["group_id"]
-            ),
+            "acquisition_lock_timeout_ms": self.hosted.lock_ms(body["group_id"]),
             "responses": grouped(rows.items()),
             "node_endpoints": list(endpoints.values()),
         }
 
-    def _is_told(self, place: TopicIdPartition, row: dict[str, Any]) -> bool:
-        return self.session.tells(
+    def _is_told(self, place: TopicIdPartition, row: Struct) -> bool:
+        return self.session is None or self.session.tells(
             place, records=bool(row["records"]), failed=bool(row["error_code"])
         )

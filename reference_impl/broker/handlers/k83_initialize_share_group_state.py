@@ -5,8 +5,6 @@ Sources: share/coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.share_state_requests import (
     ShareStateRequests,
     fail,
@@ -17,14 +15,13 @@ from touchstone.reference_impl.share.coordinator import (
     SharePartitionKey,
     ShareResult,
 )
+from touchstone.reference_impl.wire.schema import Struct
 
 __all__ = ["fail", "handle"]
 
 
-def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
-    def ask(
-        coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
-    ) -> ShareResult:
+def handle(request: Request, states: ShareStateRequests, now: int) -> Struct | Wait:
+    def ask(coordinator: ShareCoordinator, key: SharePartitionKey, row: Struct) -> ShareResult:
         return coordinator.initialise(key, row["state_epoch"], row["start_offset"], now)
 
     return states.serve(request, now, ask)

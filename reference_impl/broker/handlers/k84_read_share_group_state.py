@@ -5,8 +5,6 @@ Sources: share/coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.share_state_requests import (
     ShareStateRequests,
     fail,
@@ -18,22 +16,24 @@ from touchstone.reference_impl.share.coordinator import (
     ShareResult,
 )
 from touchstone.reference_impl.share.log_records import rows_of
+from touchstone.reference_impl.wire.schema import Struct
 
 __all__ = ["fail", "handle"]
 
 
-def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
-    def ask(
-        coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
-    ) -> ShareResult:
+def handle(request: Request, states: ShareStateRequests, now: int) -> Struct | Wait:
+    def ask(coordinator: ShareCoordinator, key: SharePartitionKey, row: Struct) -> ShareResult:
         return coordinator.read(key, row["leader_epoch"], now)
 
     return states.serve(request, now, ask, _shown)
 
 
-def _shown(told: ShareResult) -> dict[str, Any]:
+def _shown(told: ShareResult) -> Struct:
+    kept = told.kept
+    if kept is None:
+        return {}
     return {
-        "state_epoch": told.kept.state_epoch,
-        "start_offset": told.kept.start,
-        "state_batches": rows_of(told.kept.batches),
+        "state_epoch": kept.state_epoch,
+        "start_offset": kept.start,
+        "state_batches": rows_of(kept.batches),
     }

@@ -7,8 +7,6 @@ Sources: share/coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.share_state_requests import (
     ShareStateRequests,
     fail,
@@ -20,17 +18,16 @@ from touchstone.reference_impl.share.coordinator import (
     ShareResult,
 )
 from touchstone.reference_impl.share.log_records import batches_of
+from touchstone.reference_impl.wire.schema import Struct
 
 __all__ = ["fail", "handle"]
 FIRST_COUNTING = 1
 
 
-def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
+def handle(request: Request, states: ShareStateRequests, now: int) -> Struct | Wait:
     counts = request.header.version >= FIRST_COUNTING
 
-    def ask(
-        coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
-    ) -> ShareResult:
+    def ask(coordinator: ShareCoordinator, key: SharePartitionKey, row: Struct) -> ShareResult:
         return coordinator.write(
             key,
             state_epoch=row["state_epoch"],

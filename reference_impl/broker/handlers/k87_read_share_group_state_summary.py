@@ -8,8 +8,6 @@ Sources: share/coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.coordinators.share_state_requests import (
     ShareStateRequests,
     fail,
@@ -20,21 +18,20 @@ from touchstone.reference_impl.share.coordinator import (
     SharePartitionKey,
     ShareResult,
 )
+from touchstone.reference_impl.wire.schema import Struct
 
 __all__ = ["fail", "handle"]
 _NOWHERE = {"state_epoch": 0, "leader_epoch": 0, "start_offset": -1, "delivery_complete_count": -1}
 
 
-def handle(request: Request, states: ShareStateRequests, now: int) -> dict[str, Any] | Wait:
-    def ask(
-        coordinator: ShareCoordinator, key: SharePartitionKey, row: dict[str, Any]
-    ) -> ShareResult:
+def handle(request: Request, states: ShareStateRequests, now: int) -> Struct | Wait:
+    def ask(coordinator: ShareCoordinator, key: SharePartitionKey, row: Struct) -> ShareResult:
         return coordinator.summary(key)
 
     return states.serve(request, now, ask, _shown)
 
 
-def _shown(told: ShareResult) -> dict[str, Any]:
+def _shown(told: ShareResult) -> Struct:
     kept = told.kept
     if kept is None:
         return dict(_NOWHERE)

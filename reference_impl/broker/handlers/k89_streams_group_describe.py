@@ -8,22 +8,21 @@ Observed on 4.3.1 told so.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.broker.authorized_operations import NOT_ASKED
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.schema import Struct
 
 
-def handle(request: Request, now: int) -> dict[str, Any]:
+def handle(request: Request, now: int) -> Struct:
     return fail(request, ErrorCode.UNSUPPORTED_VERSION)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"groups": [_refused(group_id, code) for group_id in request.body["group_ids"]]}
 
 
-def _refused(group_id: str, code: int) -> dict[str, Any]:
+def _refused(group_id: str, code: int) -> Struct:
     return {
         "error_code": code,
         "group_id": group_id,

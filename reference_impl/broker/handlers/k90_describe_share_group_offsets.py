@@ -12,10 +12,10 @@ from typing import Any
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.share_offsets import (
-    Answer,
     Answers,
     ShareOffsets,
 )
+from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.cluster.topology import Cluster
@@ -23,6 +23,7 @@ from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.group import TopicIdPartition
 from touchstone.reference_impl.share.state_batches import NO_OFFSET
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 _UNKNOWN = -1
 
@@ -34,15 +35,16 @@ def handle(
     offsets: ShareOffsets,
     cluster: Cluster,
     now: int,
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     if not shares.enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     asked = request.body["groups"]
-    ticket, rows = Ticket(), {}
+    ticket: Ticket[Struct] = Ticket()
+    rows: dict[int, Struct] = {}
     if not asked:
         return {"groups": []}
 
-    def told(number: int, row: dict[str, Any]) -> None:
+    def told(number: int, row: Struct) -> None:
         rows[number] = row
         if len(rows) == len(asked):
             ticket.give({"groups": [rows[each] for each in sorted(rows)]})
@@ -60,7 +62,7 @@ def handle(
     return waiting(ticket, lambda answer: answer)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
+def fail(request: Request, code: int) -> Struct:
     return {"groups": [_row(group["group_id"], code) for group in request.body["groups"]]}
 
 
@@ -69,12 +71,12 @@ def _describe(
     shares: ShareGroups,
     offsets: ShareOffsets,
     cluster: Cluster,
-    asked: dict[str, Any],
+    asked: Struct,
     now: int,
     then: Any,
 ) -> None:
     group_id, topics = asked["group_id"], asked["topics"]
-    missing: list[dict[str, Any]] = []
+    missing: list[Struct] = []
     if topics is None:
         code = groups.refusal(group_id, member=False)
         if code:
@@ -104,7 +106,7 @@ def _summarise(
     cluster: Cluster,
     group_id: str,
     places: list[TopicIdPartition],
-    missing: list[dict[str, Any]],
+    missing: list[Struct],
     now: int,
     then: Any,
 ) -> None:
@@ -116,7 +118,7 @@ def _summarise(
         }
 
         def measured(lags: dict[TopicIdPartition, tuple[int, int]], later: int) -> None:
-            rows: dict[bytes, list[dict[str, Any]]] = {}
+            rows: dict[bytes, list[Struct]] = {}
             for place, answer in answers.items():
                 row = _partition(place, answer, lags.get(place))
                 rows.setdefault(place[0], []).append(row)
@@ -139,9 +141,7 @@ def _counts(kept: Any) -> bool:
     return NO_OFFSET not in (kept.start, kept.done)
 
 
-def _partition(
-    place: TopicIdPartition, answer: Answer, lag: tuple[int, int] | None
-) -> dict[str, Any]:
+def _partition(place: TopicIdPartition, answer: Answer, lag: tuple[int, int] | None) -> Struct:
     kept = None if answer.code else answer.kept
     row = {
         "partition_index": place[1],
@@ -159,7 +159,7 @@ def _partition(
     return row | {"lag": behind}
 
 
-def _missing(topic: dict[str, Any]) -> dict[str, Any]:
+def _missing(topic: Struct) -> Struct:
     return {
         "topic_name": topic["topic_name"],
         "topic_id": NO_TOPIC_ID,
@@ -169,7 +169,7 @@ def _missing(topic: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(group_id: str, code: int, topics: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+def _row(group_id: str, code: int, topics: list[Struct] | None = None) -> Struct:
     return {
         "group_id": group_id,
         "topics": topics or [],

@@ -5,18 +5,18 @@ Sources: broker/coordinators/share_offsets.py; KIP-932; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.share_offsets import WORDS, Answers, ShareOffsets
+from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.data.share_partitions import UNHOSTED
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(
@@ -26,7 +26,7 @@ def handle(
     offsets: ShareOffsets,
     cluster: Cluster,
     now: int,
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     if not shares.enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     body = request.body
@@ -43,7 +43,7 @@ def handle(
         for row in topic["partitions"]
         if row["partition_index"] < len(known[topic["topic_name"]].partitions)
     }
-    ticket = Ticket()
+    ticket: Ticket[Struct] = Ticket()
 
     def done(answers: Answers, at: int) -> None:
         ticket.give(_answer(request, cluster, answers))
@@ -55,11 +55,11 @@ def handle(
     return waiting(ticket, lambda answer: answer)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
+def fail(request: Request, code: int) -> Struct:
+    return {"error_code": code, "error_message": WORDS.get(E(code)), "responses": []}
 
 
-def _answer(request: Request, cluster: Cluster, answers: Answers) -> dict[str, Any]:
+def _answer(request: Request, cluster: Cluster, answers: Answers) -> Struct:
     known = cluster.topics
     topics = sorted(request.body["topics"], key=lambda topic: topic["topic_name"] in known)
     rows = []
@@ -72,9 +72,10 @@ def _answer(request: Request, cluster: Cluster, answers: Answers) -> dict[str, A
     return {"error_code": E.NONE, "error_message": None, "responses": rows}
 
 
-def _row(answers: Answers, topic_id: bytes, index: int) -> dict[str, Any]:
+def _row(answers: Answers, topic_id: bytes, index: int) -> Struct:
     answer = answers.get((topic_id, index))
-    code, message = E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED
-    if answer is not None:
-        code, message = answer.code, answer.message
-    return {"partition_index": index, "error_code": code, "error_message": message}
+    if answer is None:
+        answer = Answer(E.UNKNOWN_TOPIC_OR_PARTITION, UNHOSTED)
+    return {
+        "partition_index": index, "error_code": answer.code, "error_message": answer.message
+    }  # fmt: skip

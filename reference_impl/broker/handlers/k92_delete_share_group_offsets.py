@@ -5,8 +5,6 @@ Sources: broker/coordinators/share_offsets.py; KIP-932; observed on 4.3.1.
 
 from __future__ import annotations
 
-from typing import Any
-
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
@@ -22,6 +20,7 @@ from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.group import ShareGroup
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
 
 NOTHING = "There is no offset information to delete."
 
@@ -33,7 +32,7 @@ def handle(
     offsets: ShareOffsets,
     cluster: Cluster,
     now: int,
-) -> dict[str, Any] | Wait:
+) -> Struct | Wait:
     if not shares.enabled():
         return fail(request, E.UNSUPPORTED_VERSION)
     group_id = request.body["group_id"]
@@ -49,24 +48,24 @@ def handle(
     if group.members:
         answer = fail(request, E.NON_EMPTY_GROUP)
         return answer | {"error_message": NOT_EMPTY}
-    topics, refused = _sorted_out(request, cluster, group)
-    ticket = Ticket()
+    topics, unfit = _sorted_out(request, cluster, group)
+    ticket: Ticket[Struct] = Ticket()
 
     def done(codes: dict[bytes, int], at: int) -> None:
         rows = [_row(topics[each], each, code, None) for each, code in codes.items()]
-        ticket.give({"error_code": E.NONE, "error_message": None, "responses": rows + refused})
+        ticket.give({"error_code": E.NONE, "error_message": None, "responses": rows + unfit})
 
     offsets.delete(group, topics, now, done)
     return waiting(ticket, lambda answer: answer)
 
 
-def fail(request: Request, code: int) -> dict[str, Any]:
-    return {"error_code": code, "error_message": WORDS.get(code), "responses": []}
+def fail(request: Request, code: int) -> Struct:
+    return {"error_code": code, "error_message": WORDS.get(E(code)), "responses": []}
 
 
 def _sorted_out(
     request: Request, cluster: Cluster, group: ShareGroup
-) -> tuple[dict[bytes, str], list[dict[str, Any]]]:
+) -> tuple[dict[bytes, str], list[Struct]]:
     """(topics the group has anything of, rows of the others)."""
     topics: dict[bytes, str] = {}
     refused = []
@@ -81,7 +80,7 @@ def _sorted_out(
     return topics, refused
 
 
-def _row(name: str, topic_id: bytes, code: int, message: str | None) -> dict[str, Any]:
+def _row(name: str, topic_id: bytes, code: int, message: str | None) -> Struct:
     return {
         "topic_name": name,
         "topic_id": topic_id,
