@@ -10,14 +10,14 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from touchstone.harness import known
 from touchstone.harness.known import BadPin, Pin, Surprise
+from touchstone.harness.model.case_row import Header
 from touchstone.harness.results import allure, junit, parts, run_folder, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
@@ -76,7 +76,7 @@ def main(run: Path, pins: Sequence[Pin] | None = (), with_allure: bool = False) 
     return tally.worst(codes)
 
 
-def _own(header: Mapping[str, Any]) -> list[Pin]:
+def _own(header: Header) -> list[Pin]:
     """The pins of the target file that the parts were given."""
     words = list(header.get("arguments") or ())
     if "--target" not in words:

@@ -19,6 +19,7 @@ from touchstone.harness import known
 from touchstone.harness.judgement import bundle, wording
 from touchstone.harness.judgement.bundle import BadBundle, Bundle
 from touchstone.harness.known import BadPin, Pin
+from touchstone.harness.model.case_row import Header
 from touchstone.harness.results import jsonl, parts, sums, verifying
 from touchstone.harness.results.jsonl import BadResults
 from touchstone.harness.results.verifying import Files
@@ -98,7 +99,7 @@ def _of_parts(name: str, files: Sequence[Path]) -> str:
 def _files(run: Path, path: Path, results: jsonl.Results, pins: Sequence[Pin]) -> Files:
     stem = path.name.removesuffix(".jsonl")
     report = run / f"{stem}.junit.xml"
-    named = [row["transcript"] for row in results.cases if row.get("transcript")]
+    named = [name for row in results.cases if (name := row.get("transcript"))]
     return Files(
         path.name, results, _manifest(parts.manifest_of(path)),
         report.read_bytes() if report.is_file() else None,
@@ -128,7 +129,7 @@ def _bundle(run: Path, name: str) -> Bundle | str:
         return str(bad).removeprefix(f"{path}: ")
 
 
-def _own(header: Mapping[str, Any]) -> list[Pin]:
+def _own(header: Header) -> list[Pin]:
     """The pins of the target file that the run was given, where that file is on this machine."""
     words = list(header.get("arguments") or ())
     if "--target" not in words:

@@ -31,12 +31,12 @@ from touchstone.harness.judgement.marks import (
     Identity,
     Mark,
     Pair,
-    Row,
     marks,
     notes,
 )
 from touchstone.harness.judgement.same_defect import Principal
 from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES
+from touchstone.harness.model.case_row import CaseRow
 
 # Codes of what is not there, or not yet: topics, partitions, leaders, coordinators, their ids.
 ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
@@ -45,7 +45,7 @@ HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
 IN_SPITE = 3  # so many times fewer cases that conform show that what they met prevents nothing
 
 
-Member = tuple[Row, Mark]
+Member = tuple[CaseRow, Mark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Cause:
     pairs: tuple[Pair, ...]  # Kafka's value and the target's; the commonest first
     step: str  # of the example
     cases: tuple[str, ...]
-    example: Row
+    example: CaseRow
     sentence: str = ""
     expected: bool = False
     known: tuple[str, ...] = ()  # ids of the pins that explain its cases
@@ -82,7 +82,7 @@ class Causes:
     of_case: Mapping[str, Cause]
 
 
-def find(rows: Iterable[Row]) -> Causes:
+def find(rows: Iterable[CaseRow]) -> Causes:
     """The causes of one target's rows."""
     every = list(rows)
     failed = [row for row in every if row["verdict"] == DIVERGES]
@@ -130,7 +130,7 @@ def _family(
 # candidates: what may explain one row
 
 
-def _met_by_conforming(rows: Sequence[Row]) -> Callable[[Identity], bool]:
+def _met_by_conforming(rows: Sequence[CaseRow]) -> Callable[[Identity], bool]:
     """Whether an oddity of a setup step is met by about as many cases that conform as by others.
 
     Such a one explains nothing: the cases that differ do so for another reason. The bound is low,
@@ -144,7 +144,7 @@ def _met_by_conforming(rows: Sequence[Row]) -> Callable[[Identity], bool]:
     return lambda identity: IN_SPITE * met[identity, True] >= met[identity, False]
 
 
-def _candidates(row: Row, excused: Callable[[Identity], bool]) -> list[Mark]:
+def _candidates(row: CaseRow, excused: Callable[[Identity], bool]) -> list[Mark]:
     """The marks of a DIVERGES row that may explain it: those of its first step that counts."""
     deciding = marks(row)
     graver = [mark for mark in deciding if mark.identity.kind not in grades.NOTED]
@@ -262,7 +262,7 @@ def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
     common = pairs.most_common(1)[0][0]
     example, shown = next((row, mark) for row, mark in members if mark.pair == common)
     claims = {row["claim"] for row in rows}
-    known = {row["known"]: None for row in rows if row.get("known")}
+    known = {word: None for row in rows if (word := row.get("known"))}
     # One claim that tries many APIs names such a cause: no API would be the same in every run.
     id = identity.word if len(apis) == 1 else replace(identity, api=min(claims)).word
     return Cause(
@@ -290,7 +290,7 @@ def _ranked(found: Iterable[Cause]) -> tuple[Cause, ...]:
 
 
 def _notes(
-    rows: Sequence[Row], failed: Sequence[Row], candidates: Sequence[Sequence[Principal]]
+    rows: Sequence[CaseRow], failed: Sequence[CaseRow], candidates: Sequence[Sequence[Principal]]
 ) -> tuple[Cause, ...]:
     """What decides nothing, told once: of a case that diverges only what came before its cause."""
     roots = {

@@ -8,14 +8,20 @@ opposite defects. Other values (offsets, names, counts) vary by case and are onl
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.judgement import grades
+from touchstone.harness.model.case_row import (
+    CaseRow,
+    DifferenceSign,
+    FailureSign,
+    FindingSign,
+    Sign,
+)
 
-Row = Mapping[str, Any]
 Pair = tuple[Any, Any]
 _INDEX = re.compile(r"\[-?\d+\]")
 EVERY = "[*]"
@@ -62,7 +68,7 @@ class Mark:
     expected: bool = False  # the pair is what an expectation wanted and got, in its words
 
 
-def marks(row: Row) -> list[Mark]:
+def marks(row: CaseRow) -> list[Mark]:
     """Everything in a row that decides, in the order of the steps."""
     found = [_of_difference(one) for one in row["differences"]]
     found = found or [_of_failure(one) for one in row.get("failures") or ()]
@@ -70,7 +76,7 @@ def marks(row: Row) -> list[Mark]:
     return sorted(found, key=lambda mark: mark.at) or [_of_reason(row)]
 
 
-def notes(row: Row) -> list[Mark]:
+def notes(row: CaseRow) -> list[Mark]:
     """Everything in a row that decides nothing."""
     return [
         _of_finding(one) if one.get("checker") else _of_difference(one)
@@ -78,13 +84,13 @@ def notes(row: Row) -> list[Mark]:
     ]
 
 
-def _of_difference(one: Row) -> Mark:
+def _of_difference(one: DifferenceSign) -> Mark:
     path, pair = starred(one["path"]), (_plain(one["oracle"]), _plain(one["target"]))
     kind = one.get("kind") or grades.kind_of(one["path"], one["oracle"], one["target"])
     return _mark(one, Identity(one.get("api"), path, kind, _codes(kind, path, pair)), pair)
 
 
-def _of_failure(one: Row) -> Mark:
+def _of_failure(one: FailureSign) -> Mark:
     path = starred(one["path"])
     kind = one.get("kind") or grades.kind_of_failure(one["path"])
     pair = _number(one["wanted"]), _number(one["got"])
@@ -103,25 +109,25 @@ def _codes(kind: str, path: str, pair: Pair) -> Pair | None:
     return pair if (kind == grades.CODE or pair[1] == ENDED) and fits else None
 
 
-def _of_finding(one: Row) -> Mark:
+def _of_finding(one: FindingSign) -> Mark:
     if one["path"] == ANSWER:  # the same as the difference that other cases tell of
         identity = Identity(one.get("api"), ANSWER, grades.CONNECTION)
-        return _mark(one, identity, ("decodes", one["sentence"]))
+        return _mark(one, identity, ("decodes", one["sentence"]), one["sentence"])
     kind = one.get("kind") or grades.kind_of_finding(one["checker"])
     identity = Identity(one.get("api"), starred(one["path"]), kind, checker=one["checker"])
-    return _mark(one, identity, (None, None))
+    return _mark(one, identity, (None, None), one.get("sentence") or "")
 
 
-def _of_reason(row: Row) -> Mark:
+def _of_reason(row: CaseRow) -> Mark:
     """Rows of before failures were kept have nothing but their reason."""
     identity = Identity(row.get("api"), "", grades.VALUE)
     return Mark(identity, "", 0, row.get("version"), (None, None), grades.ASKED, row["reason"])
 
 
-def _mark(one: Row, identity: Identity, pair: Pair) -> Mark:
+def _mark(one: Sign, identity: Identity, pair: Pair, sentence: str = "") -> Mark:
     return Mark(
         identity, one["step"], one.get("at") or 0, one.get("version"), pair,
-        one.get("stands") or grades.ASKED, one.get("sentence") or "",
+        one.get("stands") or grades.ASKED, sentence,
     )  # fmt: skip
 
 

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from touchstone.harness.judgement import grades
-from touchstone.harness.judgement.marks import EVERY, Identity, Mark, Row, starred
+from touchstone.harness.judgement.marks import EVERY, Identity, Mark, starred
+from touchstone.harness.model.case_row import CaseRow
 
 Principal = tuple[Identity, Mark]  # the identity that a mark counts for, and the mark
 TEXTS = 2  # of one error code, all of which Kafka says in both APIs: no standard text
@@ -56,7 +57,7 @@ class _Union:
 # one sign in several shapes
 
 
-def merged(rows: Sequence[Row], candidates: Sequence[list[Mark]]) -> list[list[Principal]]:
+def merged(rows: Sequence[CaseRow], candidates: Sequence[list[Mark]]) -> list[list[Principal]]:
     """Each mark with the identity it counts for."""
     found = [(row, mark) for row, marked in zip(rows, candidates, strict=True) for mark in marked]
     versions: dict[Identity, set[int | None]] = defaultdict(set)
@@ -81,7 +82,7 @@ def merged(rows: Sequence[Row], candidates: Sequence[list[Mark]]) -> list[list[P
 
 
 def _alike(
-    found: Iterable[tuple[Row, Mark]], key: Callable[[Row, Mark], Hashable]
+    found: Iterable[tuple[CaseRow, Mark]], key: Callable[[CaseRow, Mark], Hashable]
 ) -> list[list[Identity]]:
     groups: dict[Hashable, dict[Identity, None]] = defaultdict(dict)
     for row, mark in found:
@@ -89,7 +90,7 @@ def _alike(
     return [list(group) for group in groups.values() if len(group) > 1]
 
 
-def _variant(row: Row, mark: Mark) -> Hashable:
+def _variant(row: CaseRow, mark: Mark) -> Hashable:
     """One step of one claim, one field name, one code of the target: between versions that differ
     in shape only the place of the field, or Kafka's own code, may change."""
     identity = mark.identity
@@ -98,7 +99,7 @@ def _variant(row: Row, mark: Mark) -> Hashable:
     return row["claim"], mark.step, identity.api, identity.kind, leaf, answered, identity.checker
 
 
-def _moved(row: Row, mark: Mark) -> Hashable:
+def _moved(row: CaseRow, mark: Mark) -> Hashable:
     """One field of an array's elements, and both values: in other versions the array stands inside
     another (OffsetFetch 8, FindCoordinator 4)."""
     identity = mark.identity
@@ -108,7 +109,7 @@ def _moved(row: Row, mark: Mark) -> Hashable:
     return whole, array, leaf, identity.api, identity.kind, mark.pair, identity.checker
 
 
-def _across_apis(row: Row, mark: Mark) -> Hashable:
+def _across_apis(row: CaseRow, mark: Mark) -> Hashable:
     """One claim that tries many APIs and meets the same everywhere."""
     identity = mark.identity
     return row["claim"], identity.path, identity.kind, identity.codes, identity.checker
@@ -138,7 +139,7 @@ class _Sign:
 
 
 def families(
-    rows: Sequence[Row], candidates: Sequence[Sequence[Principal]]
+    rows: Sequence[CaseRow], candidates: Sequence[Sequence[Principal]]
 ) -> Mapping[Identity, tuple[Identity, str]]:
     """Identity -> the one that it is told below, and why; those that stand for themselves are not
     in it.
@@ -165,8 +166,8 @@ def _head(identity: Identity, heads: Mapping[Identity, tuple[Identity, str]]) ->
     return identity
 
 
-def _signs(rows: Sequence[Row], candidates: Sequence[Sequence[Principal]]) -> Iterator[_Sign]:
-    met: dict[Identity, list[tuple[Row, Mark]]] = defaultdict(list)
+def _signs(rows: Sequence[CaseRow], candidates: Sequence[Sequence[Principal]]) -> Iterator[_Sign]:
+    met: dict[Identity, list[tuple[CaseRow, Mark]]] = defaultdict(list)
     for row, marked in zip(rows, candidates, strict=True):
         for identity, mark in marked:
             met[identity].append((row, mark))
@@ -184,12 +185,12 @@ def _signs(rows: Sequence[Row], candidates: Sequence[Sequence[Principal]]) -> It
         )
 
 
-def _clauses(row: Row) -> frozenset[str]:
+def _clauses(row: CaseRow) -> frozenset[str]:
     found = map(_CLAUSE.match, row.get("evidence") or ())
     return frozenset(one[0] for one in found if one)
 
 
-def _texts(row: Row, mark: Mark) -> Iterator[str]:
+def _texts(row: CaseRow, mark: Mark) -> Iterator[str]:
     """Kafka's error messages beside the error codes that a mark stands for."""
     field, message = "error_code", "error_message"
     beside = {

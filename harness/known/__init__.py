@@ -44,6 +44,7 @@ from typing import Any
 
 from touchstone.harness import targets
 from touchstone.harness.judgement import causes, marks, wording
+from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.model.expect import fits
 from touchstone.harness.model.former_ids import current, former
 from touchstone.harness.targets import target_file
@@ -89,7 +90,7 @@ class Pin:
     issue: str | None = None
     evidence: str | None = None
 
-    def covers(self, row: Mapping[str, Any]) -> bool:
+    def covers(self, row: CaseRow) -> bool:
         """Whether the pin is about this case of this target, however it came out."""
         return (
             fnmatch.fnmatchcase(row["target"], self.target)
@@ -97,17 +98,17 @@ class Pin:
             and (self._names(row) if self.how else self._describes(row))
         )
 
-    def _names(self, row: Mapping[str, Any]) -> bool:
+    def _names(self, row: CaseRow) -> bool:
         return any(current(row["case"]) in how.cases for how in self.how)
 
-    def _describes(self, row: Mapping[str, Any]) -> bool:
+    def _describes(self, row: CaseRow) -> bool:
         return (
             any(fnmatch.fnmatchcase(one, self.claim) for one in _ids(row["claim"]))
             and (self.versions is None or _within(row.get("version"), self.versions))
             and all(str(row["params"].get(k)) == str(v) for k, v in self.params.items())
         )
 
-    def explains(self, row: Mapping[str, Any], today: datetime.date) -> bool:
+    def explains(self, row: CaseRow, today: datetime.date) -> bool:
         """Whether it accounts for how this case came out."""
         if row["verdict"] not in JUDGED or not self.covers(row) or today >= self.expires:
             return False
@@ -115,7 +116,7 @@ class Pin:
             return self.expected(row) == places(row)
         return row["signature"] == self.signature
 
-    def expected(self, row: Mapping[str, Any]) -> frozenset[str]:
+    def expected(self, row: CaseRow) -> frozenset[str]:
         """The places in which this case is expected to differ."""
         case = current(row["case"])
         return next((how.places for how in self.how if case in how.cases), frozenset())
@@ -126,7 +127,7 @@ def _ids(claim: str) -> tuple[str, ...]:
     return current(claim), *former(current(claim))
 
 
-def places(row: Mapping[str, Any]) -> frozenset[str]:
+def places(row: CaseRow) -> frozenset[str]:
     """Every place in which a case differs, without what changes from run to run."""
     found = [*row["differences"], *(row.get("failures") or ())]
     return frozenset(
@@ -208,13 +209,13 @@ def _how(where: str, entry: Any) -> How:
     return How(frozenset(entry["places"]), frozenset(map(current, entry["cases"])))
 
 
-def explain(row: Mapping[str, Any], pins: Sequence[Pin], today: datetime.date) -> str | None:
+def explain(row: CaseRow, pins: Sequence[Pin], today: datetime.date) -> str | None:
     """The id of the pin that accounts for this row, None when it is news or no divergence."""
     return next((pin.id for pin in pins if pin.explains(row, today)), None)
 
 
 def surprises(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[CaseRow],
     pins: Sequence[Pin],
     today: datetime.date,
     *,
@@ -240,7 +241,7 @@ def surprises(
     return found
 
 
-def _changed(row: Mapping[str, Any], pin: Pin) -> str:
+def _changed(row: CaseRow, pin: Pin) -> str:
     """How a pinned case came out otherwise than its pin says."""
     if not pin.how:
         return f"{row['signature']!r}, but {pin.id} expects {pin.signature!r}"
@@ -250,9 +251,7 @@ def _changed(row: Mapping[str, Any], pin: Pin) -> str:
     return "; ".join(words)
 
 
-def _of_pin(
-    pin: Pin, rows: Sequence[Mapping[str, Any]], today: datetime.date, whole: bool
-) -> list[Surprise]:
+def _of_pin(pin: Pin, rows: Sequence[CaseRow], today: datetime.date, whole: bool) -> list[Surprise]:
     covered = [row for row in rows if pin.covers(row)]
     if not covered:
         named = pin.claim or "every case that it names"
@@ -268,7 +267,7 @@ def _of_pin(
 
 
 def updated(
-    rows: Sequence[Mapping[str, Any]], pins: Sequence[Pin], today: datetime.date,
+    rows: Sequence[CaseRow], pins: Sequence[Pin], today: datetime.date,
     reason: str = UNREVIEWED,
 ) -> list[Pin]:  # fmt: skip
     """Pins that make this run expected: old ones that still hold, and one per other cause.
@@ -288,7 +287,7 @@ def updated(
     ]
 
 
-def _still(pin: Pin, rows: Sequence[Mapping[str, Any]], today: datetime.date) -> Pin | None:
+def _still(pin: Pin, rows: Sequence[CaseRow], today: datetime.date) -> Pin | None:
     """What of a pin this run confirms; None when that is nothing."""
     if not pin.how:
         return None if _of_pin(pin, rows, today, whole=True) else pin
@@ -297,13 +296,11 @@ def _still(pin: Pin, rows: Sequence[Mapping[str, Any]], today: datetime.date) ->
     return replace(pin, how=how) if how else None
 
 
-def _diverging(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _diverging(rows: Sequence[CaseRow]) -> list[CaseRow]:
     return [row for row in rows if row["verdict"] in JUDGED]
 
 
-def _of_causes(
-    rows: Sequence[Mapping[str, Any]], today: datetime.date, reason: str
-) -> Iterable[Pin]:
+def _of_causes(rows: Sequence[CaseRow], today: datetime.date, reason: str) -> Iterable[Pin]:
     """One pin per cause of one target's rows."""
     by_case = {row["case"]: row for row in rows}
     for cause in causes.find(rows).causes:

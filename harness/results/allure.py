@@ -12,15 +12,16 @@ import datetime
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from touchstone.harness.judgement import card, causes
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
+from touchstone.harness.model.case_row import CaseRow, Header
 
-Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
+Run = tuple[Header, Sequence[CaseRow]]  # a header and its rows
 SEVERITY = {"MUST": "critical", "SHOULD": "normal", "MAY": "minor", "OBSERVED": "minor"}
 _STATUS = {CONFORMS: "passed", DIVERGES: "failed", BROKEN: "broken"}
 _SPACE = uuid.UUID("9f0c3c2e-6f0b-5d0e-9c1d-7a5d3d1f6a11")
@@ -49,16 +50,14 @@ def write(runs: Iterable[Run], folder: Path) -> list[Path]:
     return written
 
 
-def status(row: Mapping[str, Any]) -> str:
+def status(row: CaseRow) -> str:
     """passed, failed, broken or skipped. An accepted divergence is skipped, with its pin's id."""
     if row["verdict"] == DIVERGES and row["known"]:
         return "skipped"
     return _STATUS.get(row["verdict"], "skipped")
 
 
-def _result(
-    header: Mapping[str, Any], row: Mapping[str, Any], start: int, cause: Cause | None
-) -> dict[str, Any]:
+def _result(header: Header, row: CaseRow, start: int, cause: Cause | None) -> dict[str, Any]:
     identity = f"{row['target']} {row['case']}"
     result: dict[str, Any] = {
         "uuid": str(uuid.uuid5(_SPACE, f"{header['run']} {identity}")),
@@ -88,7 +87,7 @@ def _result(
     return result
 
 
-def _labels(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _labels(row: CaseRow) -> list[tuple[str, Any]]:
     return [
         ("parentSuite", row["target"]),
         ("suite", row["suite"]),

@@ -8,12 +8,13 @@ can still be looked at (`incomplete=True`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from touchstone.harness.model.case_row import CaseRow, Footer, Header
 from touchstone.harness.results import rows
 
 
@@ -30,30 +31,30 @@ class Results:
     """One whole file. `footer` is None only when incomplete files were asked for."""
 
     path: Path
-    header: dict[str, Any]
-    cases: tuple[dict[str, Any], ...]
-    footer: dict[str, Any] | None
+    header: Header
+    cases: tuple[CaseRow, ...]
+    footer: Footer | None
 
 
 class Writer:
     """Writes one target's file of one run. Leaving the block without `finish` leaves no footer."""
 
-    def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, header: Header) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: TextIO | None = path.open("x", encoding="utf-8")
-        self._rows: list[Mapping[str, Any]] = []
+        self._rows: list[CaseRow] = []
         self._line(header)
 
     @property
-    def rows(self) -> list[Mapping[str, Any]]:
+    def rows(self) -> list[CaseRow]:
         return list(self._rows)
 
-    def case(self, row: Mapping[str, Any]) -> None:
+    def case(self, row: CaseRow) -> None:
         self._line(row)
         self._rows.append(row)
 
-    def finish(self, *, finished: str, exit_code: int) -> dict[str, Any]:
+    def finish(self, *, finished: str, exit_code: int) -> Footer:
         footer = rows.footer(self._rows, finished=finished, exit_code=exit_code)
         self._line(footer)
         self.close()
@@ -64,7 +65,7 @@ class Writer:
             self._file.close()
             self._file = None
 
-    def _line(self, row: Mapping[str, Any]) -> None:
+    def _line(self, row: Header | CaseRow | Footer) -> None:
         if self._file is None:
             raise ValueError(f"{self.path} is closed")
         self._file.write(json.dumps(row, separators=(",", ":")) + "\n")
@@ -85,9 +86,9 @@ def read(path: Path, *, incomplete: bool = False, part: bool = False) -> Results
 
     `part`: the file of one part of a target is wanted (see `parts`), which else is refused.
     """
-    head: dict[str, Any] | None = None
-    foot: dict[str, Any] | None = None
-    cases: list[dict[str, Any]] = []
+    head: Header | None = None
+    foot: Footer | None = None
+    cases: list[CaseRow] = []
     seen: dict[str, int] = {}
     number = 0
     for number, row in _lines(path, incomplete):
@@ -114,7 +115,7 @@ def read(path: Path, *, incomplete: bool = False, part: bool = False) -> Results
     return Results(path, head, tuple(cases), foot)
 
 
-def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, Any]]:
     with path.open(encoding="utf-8", errors="surrogateescape") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -133,7 +134,7 @@ def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, dict[str, Any]]]
             yield number, row
 
 
-def _head(path: Path, row: dict[str, Any], part: bool) -> dict[str, Any]:
+def _head(path: Path, row: Any, part: bool) -> Header:
     if row["row"] != "header":
         raise BadResults(path, 1, f"no header: the first line is a {row['row']!r} row")
     if row.get("schema") != rows.SCHEMA:
@@ -147,15 +148,13 @@ def _head(path: Path, row: dict[str, Any], part: bool) -> dict[str, Any]:
     return row
 
 
-def _foot(path: Path, number: int, row: dict[str, Any]) -> dict[str, Any]:
+def _foot(path: Path, number: int, row: Any) -> Footer:
     if not isinstance(row.get("by_verdict"), dict):
         raise BadResults(path, number, "a footer that counts nothing")
     return row
 
 
-def _check_case(
-    path: Path, number: int, row: dict[str, Any], head: dict[str, Any], seen: dict[str, int]
-) -> None:
+def _check_case(path: Path, number: int, row: Any, head: Header, seen: dict[str, int]) -> None:
     missing = [name for name in rows.REQUIRED if not isinstance(row.get(name), str)]
     missing += [name for name in rows.LISTED if not isinstance(row.get(name), list)]
     if missing:

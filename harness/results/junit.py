@@ -14,13 +14,13 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from touchstone.harness.judgement import card, causes, wording
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
+from touchstone.harness.model.case_row import CaseRow, Header
 
-Run = tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]  # a header and its rows
+Run = tuple[Header, Sequence[CaseRow]]  # a header and its rows
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -43,7 +43,7 @@ def dumps(runs: Iterable[Run]) -> bytes:
     return ET.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n"
 
 
-def kind_of(row: Mapping[str, Any]) -> str | None:
+def kind_of(row: CaseRow) -> str | None:
     """Which element a row becomes: failure, error, skipped, or None for a case that passed."""
     if row["verdict"] == BROKEN:
         return "error"
@@ -53,7 +53,7 @@ def kind_of(row: Mapping[str, Any]) -> str | None:
 
 
 def _suite(
-    root: ET.Element, header: Mapping[str, Any], suite: str, rows: Sequence[Mapping[str, Any]],
+    root: ET.Element, header: Header, suite: str, rows: Sequence[CaseRow],
     of_case: Mapping[str, Cause],
 ) -> dict[str, int]:  # fmt: skip
     kinds = [kind_of(row) for row in rows]
@@ -87,9 +87,7 @@ def _suite(
     return numbers
 
 
-def _told(
-    rows: Sequence[Mapping[str, Any]], of_case: Mapping[str, Cause]
-) -> list[tuple[Cause, int]]:
+def _told(rows: Sequence[CaseRow], of_case: Mapping[str, Cause]) -> list[tuple[Cause, int]]:
     """The causes of a suite's cases, and how many of its cases rest on each; most first."""
     counted = Counter(of_case[row["case"]].id for row in rows if row["case"] in of_case)
     by_id = {cause.id: cause for cause in of_case.values()}
@@ -101,8 +99,8 @@ def _sentence(cause: Cause) -> str:
 
 
 def _case(
-    suite: ET.Element, row: Mapping[str, Any], kind: str | None, cause: Cause | None,
-    header: Mapping[str, Any],
+    suite: ET.Element, row: CaseRow, kind: str | None, cause: Cause | None,
+    header: Header,
 ) -> None:  # fmt: skip
     case = ET.SubElement(
         suite,

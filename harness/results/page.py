@@ -8,14 +8,14 @@ rows stay a page that a browser opens at once; the rows beside it have everythin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from touchstone.harness.judgement import card, wording
 from touchstone.harness.judgement.card import Card, Evidence
 from touchstone.harness.judgement.causes import Cause
+from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.results.summary import Report, cases, headline, settings
 from touchstone.harness.run import tally
 
@@ -23,7 +23,7 @@ CSS = Path(__file__).with_name("page.css")
 CASES = 25  # of one cause that open to what differs
 NAMED = 1000  # of one cause that are named at all
 OPEN = 3  # as many causes are shown open; of more the list itself is what one wants to see
-Example = Callable[[Mapping[str, Any]], Card | None]  # a row -> its card with request, if stored
+Example = Callable[[CaseRow], Card | None]  # a row -> its card with request, if stored
 
 
 def document(title: str, body: Iterable[str]) -> str:

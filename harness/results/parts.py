@@ -12,11 +12,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from touchstone.harness.model.case_row import CaseRow, Header, PartMark
 from touchstone.harness.results import jsonl
 
-PART = "part"  # the header's key
+PART: Final = "part"  # the header's key
 SAME = ("run", "target", "release", "kind", "oracle", "oracle_kind", "commit", "seed", "schema")
 
 
@@ -28,14 +29,14 @@ class NotWhole(ValueError):
 class Whole:
     """All that several processes found out about one target."""
 
-    header: Mapping[str, Any]
-    rows: tuple[Mapping[str, Any], ...]
+    header: Header
+    rows: tuple[CaseRow, ...]
     exits: tuple[int, ...]  # of the processes
     finished: str
     manifest: Mapping[str, Any]
 
 
-def mark(index: int, count: int, total: int) -> dict[str, int]:
+def mark(index: int, count: int, total: int) -> PartMark:
     """What the header of a part says; `total` counts the cases of all parts."""
     return {"index": index, "of": count, "total": total}
 
@@ -67,8 +68,9 @@ def whole(paths: Sequence[Path]) -> Whole:
     planned = sum(one.header["planned"] for one in found)
     for reason in _lacking(found, planned, rows):
         raise NotWhole(f"{first['target']}: {reason}")
-    header = {key: value for key, value in first.items() if key != PART}
-    header |= {"planned": planned, "started": min(one.header["started"] for one in found)}
+    started = min(one.header["started"] for one in found)
+    header: Header = {**first, "planned": planned, "started": started}
+    del header[PART]
     ends = [one.footer for one in found if one.footer is not None]
     return Whole(
         header, rows, tuple(end["exit"] for end in ends), max(end["finished"] for end in ends),
@@ -77,7 +79,7 @@ def whole(paths: Sequence[Path]) -> Whole:
 
 
 def _lacking(
-    found: Sequence[jsonl.Results], planned: int, rows: Sequence[Mapping[str, Any]]
+    found: Sequence[jsonl.Results], planned: int, rows: Sequence[CaseRow]
 ) -> Iterator[str]:
     first = found[0].header[PART]
     there = [one.header[PART]["index"] for one in found]

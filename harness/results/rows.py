@@ -10,10 +10,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from touchstone.harness.judgement.compare import Difference
 from touchstone.harness.judgement.verdict import KINDS, Verdict
+from touchstone.harness.model.case_row import (
+    CaseRow,
+    DifferenceSign,
+    FailureSign,
+    FindingSign,
+    Footer,
+    Header,
+    NoteSign,
+    PartMark,
+)
 from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.expect import Failure
 from touchstone.harness.model.finding import Finding
@@ -59,9 +69,9 @@ CASE: dict[str, str] = {
 def header(
     *, run: str, started: str, target: str, release: str | None, kind: str, oracle: str,
     oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
-    part: Mapping[str, int] | None = None, arguments: Sequence[str] = (), deselected: int = 0,
+    part: PartMark | None = None, arguments: Sequence[str] = (), deselected: int = 0,
     suites: int | None = None, profiles: Sequence[str] = (), configured: bool | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> Header:  # fmt: skip
     """The first line of a file: who was judged, by whom, from which commit; which part of it.
 
     `arguments` are pytest's that ask this target again; `deselected` counts cases that were
@@ -69,7 +79,8 @@ def header(
     what was in scope. `profiles` are those that the target is said to have; `configured` says
     whether each claim got the settings that it wants instead.
     """
-    return ({} if part is None else {"part": dict(part)}) | {
+    found: Header = {} if part is None else {"part": part}
+    return found | {
         "row": "header", "schema": SCHEMA, "run": run, "started": started, "target": target,
         "release": release, "kind": kind, "oracle": oracle, "oracle_kind": oracle_kind,
         "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
@@ -78,7 +89,7 @@ def header(
     }  # fmt: skip
 
 
-def unjoined(header: Mapping[str, Any]) -> str | None:
+def unjoined(header: Header) -> str | None:
     """Why a file with this header is no target's results, if it is only a part of them."""
     part = header.get("part")
     if not isinstance(part, Mapping):
@@ -90,7 +101,7 @@ def unjoined(header: Mapping[str, Any]) -> str | None:
 def case(
     one: CaseId, verdict: Verdict, *, target: str, release: str | None, duration_ms: float,
     transcript: str | None = None, at_first: str | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> CaseRow:  # fmt: skip
     """The row of one judged case."""
     claim = one.claim
     return {
@@ -123,34 +134,35 @@ def case(
     }
 
 
-def failure(one: Failure) -> dict[str, Any]:
-    return {"step": one.step, "path": one.path, "wanted": one.wanted, "got": one.got} | _grade(one)
+def failure(one: Failure) -> FailureSign:
+    return {
+        "step": one.step, "path": one.path, "wanted": one.wanted, "got": one.got,
+        "kind": one.kind, "api": one.api, "version": one.version, "at": one.at,
+    }  # fmt: skip
 
 
-def difference(one: Difference) -> dict[str, Any]:
+def difference(one: Difference) -> DifferenceSign:
     return {
         "step": one.step, "path": one.path, "oracle": plain(one.oracle),
-        "target": plain(one.target), "stands": one.stands,
-    } | _grade(one)  # fmt: skip
+        "target": plain(one.target), "stands": one.stands, "kind": one.kind, "api": one.api,
+        "version": one.version, "at": one.at,
+    }  # fmt: skip
 
 
-def finding(one: Finding) -> dict[str, Any]:
+def finding(one: Finding) -> FindingSign:
     return {
         "checker": one.checker, "step": one.step, "path": one.path, "sentence": one.sentence,
-        "stands": one.stands,
-    } | _grade(one)  # fmt: skip
+        "stands": one.stands, "kind": one.kind, "api": one.api, "version": one.version,
+        "at": one.at,
+    }  # fmt: skip
 
 
-def note(one: Difference | Finding) -> dict[str, Any]:
-    return finding(one) if isinstance(one, Finding) else difference(one)
+def note(one: Difference | Finding) -> NoteSign:
+    found = finding(one) if isinstance(one, Finding) else difference(one)
+    return cast(NoteSign, found)  # which requires no key, and has those of both
 
 
-def _grade(one: Failure | Difference | Finding) -> dict[str, Any]:
-    """Of what kind it is, of which API and version, and the step's place in the scenario."""
-    return {"kind": one.kind, "api": one.api, "version": one.version, "at": one.at}
-
-
-def footer(rows: Iterable[Mapping[str, Any]], *, finished: str, exit_code: int) -> dict[str, Any]:
+def footer(rows: Iterable[CaseRow], *, finished: str, exit_code: int) -> Footer:
     """The last line: without it a file is incomplete."""
     counted = totals(rows)
     return {
@@ -162,7 +174,7 @@ def footer(rows: Iterable[Mapping[str, Any]], *, finished: str, exit_code: int) 
     }
 
 
-def totals(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def totals(rows: Iterable[CaseRow]) -> dict[str, int]:
     """Verdict -> number of cases; every verdict is there, in order from best to worst."""
     counted = Counter(row["verdict"] for row in rows)
     return {kind: counted.get(kind, 0) for kind in KINDS}
@@ -183,7 +195,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, int | float) else str(value)
 
 
-def summarise(row: Mapping[str, Any]) -> str:
+def summarise(row: CaseRow) -> str:
     """A non-conforming row in one paragraph, for JUnit, Allure and the terminal."""
     lines = [f"{row['verdict']} (connection {row['connection']}): {row['reason']}"]
     lines += [

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.card import Card
 from touchstone.harness.known import Surprise
 from touchstone.harness.model import former_ids
+from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.results import badge, jsonl, page, summary, sums
 from touchstone.harness.results.jsonl import BadResults
 from touchstone.harness.results.summary import Report
@@ -61,11 +61,12 @@ def write(folder: Path, surprises: Surprises | None = None) -> None:
 def example_in(folder: Path) -> page.Example:
     """Cards from the bundles of this folder; None for a row without one that can be read."""
 
-    def example(row: Mapping[str, Any]) -> Card | None:
-        if not row.get("transcript"):
+    def example(row: CaseRow) -> Card | None:
+        place = row.get("transcript")
+        if not place:
             return None
         try:
-            return card.of_bundle(bundle.read(folder / row["transcript"]), row["transcript"])
+            return card.of_bundle(bundle.read(folder / place), place)
         except (BadBundle, OSError):
             return None
 
@@ -79,5 +80,6 @@ def named(paths: Iterable[Path]) -> list[Report]:
     return [Report(one.header, tuple(map(_of_today, one.cases))) for one in map(jsonl.read, paths)]
 
 
-def _of_today(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**row, **{name: former_ids.current(row[name]) for name in ("claim", "case")}}
+def _of_today(row: CaseRow) -> CaseRow:
+    claim, case = former_ids.current(row["claim"]), former_ids.current(row["case"])
+    return {**row, "claim": claim, "case": case}

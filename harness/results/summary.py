@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any
 
 from touchstone.harness.judgement import card, causes, wording
 from touchstone.harness.judgement.causes import Cause, Causes
 from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES
 from touchstone.harness.known import Surprise
+from touchstone.harness.model.case_row import CaseRow, Header
 from touchstone.harness.run import tally
 
 CAUSES, NOTES = 20, 8  # shown; the others are counted and stand on the page
@@ -28,8 +28,8 @@ JUDGED = (CONFORMS, DIVERGES)
 class Report:
     """One target of one run: its header, its rows, and what pins say to them."""
 
-    header: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]]
+    header: Header
+    rows: Sequence[CaseRow]
     surprises: Sequence[Surprise] = field(default=())
 
     @cached_property
@@ -37,7 +37,7 @@ class Report:
         return causes.find(self.rows)
 
     @cached_property
-    def by_case(self) -> Mapping[str, Mapping[str, Any]]:
+    def by_case(self) -> Mapping[str, CaseRow]:
         return {row["case"]: row for row in self.rows}
 
     @property
@@ -79,7 +79,7 @@ def headline(report: Report) -> str:
     return f"{who}: {wording.counted(cases, 'case')} diverge{'s' if cases == 1 else ''}, {causes_}"
 
 
-def settings(header: Mapping[str, Any]) -> list[str]:
+def settings(header: Header) -> list[str]:
     """With which settings the target was judged, in one line; no line for rows of older runs."""
     profiles = header.get("profiles")
     if profiles:
@@ -115,7 +115,7 @@ def _below(report: Report) -> list[str]:
     ]
 
 
-def _cause(number: int, cause: Cause, header: Mapping[str, Any]) -> list[str]:
+def _cause(number: int, cause: Cause, header: Header) -> list[str]:
     return [
         f"{number:>2}. {wording.title(cause)}  [{cause.id}]",
         f"    {wording.sentence(cause)}",

@@ -29,11 +29,11 @@ from touchstone.harness.judgement.verdict import (
     UNSUPPORTED,
 )
 from touchstone.harness.known import Pin
+from touchstone.harness.model.case_row import CaseRow, Footer, Header
 from touchstone.harness.results import junit
 from touchstone.harness.results.jsonl import Results
 from touchstone.harness.run import tally
 
-Row = Mapping[str, Any]
 SAME = ("run", "commit", "schema")  # of all headers of one run
 PARTS = ("failures", "differences", "findings")  # what a verdict can rest on
 WHOLE = "whole"  # the manifest's word for a run of everything there is
@@ -54,15 +54,15 @@ class Files:
     pins: Sequence[Pin] = ()
 
     @property
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Header:
         return self.results.header
 
     @property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[CaseRow]:
         return self.results.cases
 
     @property
-    def footer(self) -> Mapping[str, Any]:
+    def footer(self) -> Footer:
         assert self.results.footer is not None, "only whole files are verified"
         return self.results.footer
 
@@ -199,7 +199,7 @@ def _rows(files: Files) -> Iterator[str]:
         yield f"{text}: {_some(cases)}"
 
 
-def _verdict(row: Row) -> Iterator[str]:
+def _verdict(row: CaseRow) -> Iterator[str]:
     kind = row["verdict"]
     rests_on = [name for name in PARTS if row.get(name)]
     if kind in (CONFORMS, UNSUPPORTED) and rests_on:
@@ -214,7 +214,7 @@ def _verdict(row: Row) -> Iterator[str]:
         yield f"contradiction: {kind} with the signature {signature!r}"
 
 
-def _place(row: Row, header: Row) -> Iterator[str]:
+def _place(row: CaseRow, header: Header) -> Iterator[str]:
     if row.get("release") != header.get("release"):
         told = f"release {row.get('release')!r} in a file of {header.get('release')!r}"
         yield f"mixed: a row of {told}"
@@ -222,7 +222,7 @@ def _place(row: Row, header: Row) -> Iterator[str]:
         yield f"mixed: a case of another claim than {row['claim']!r}"
 
 
-def _pin(row: Row, by_id: Mapping[str, Pin], day: datetime.date) -> Iterator[str]:
+def _pin(row: CaseRow, by_id: Mapping[str, Pin], day: datetime.date) -> Iterator[str]:
     word = row.get("known")
     if not word:
         return
@@ -240,12 +240,13 @@ def _pin(row: Row, by_id: Mapping[str, Pin], day: datetime.date) -> Iterator[str
 def _bundles(files: Files) -> Iterator[str]:
     jars: dict[str, str] = {}
     for row in files.rows:
-        if not row.get("transcript"):
+        place = row.get("transcript")
+        if not place:
             continue
-        found = files.bundles.get(row["transcript"], "it is missing")
+        found = files.bundles.get(place, "it is missing")
         told = [found] if isinstance(found, str) else [*_bundle(row, found)]
         for text in told:
-            yield f"{row['case']}: bundle {row['transcript']}: {text}"
+            yield f"{row['case']}: bundle {place}: {text}"
         if not isinstance(found, str) and found.oracle is not None and found.oracle.header.origin:
             origin = found.oracle.header.origin
             jars.setdefault(str(origin.get("sha256")), str(origin.get("jar")))
@@ -254,7 +255,7 @@ def _bundles(files: Files) -> Iterator[str]:
         yield f"mixed: its bundles hold answers of several jars: {told_jars}"
 
 
-def _bundle(row: Row, bundle: Bundle) -> Iterator[str]:
+def _bundle(row: CaseRow, bundle: Bundle) -> Iterator[str]:
     if bundle.case != row["case"]:
         yield f"it is of case {bundle.case!r}"
     if bundle.release != row["release"]:

@@ -18,6 +18,7 @@ from typing import Any
 from touchstone.harness.judgement.verdict import DIVERGES, Verdict
 from touchstone.harness.model import ledger
 from touchstone.harness.model.case import Case, run_case
+from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.model.claim import CaseId, Claim, claim_of, module_of
 from touchstone.harness.model.shard import HARM
 from touchstone.harness.results import rows
@@ -27,9 +28,8 @@ from touchstone.reference_impl.broker.faults.switches import SWITCHES
 DEADLINE_S = 5.0  # a broker of ours needs less, also where one of three has to be missed first
 ENOUGH = 6  # cases of one claim that differ: what a defect looks like in old and new versions
 JOBS = 8  # judges at a time
-Row = Mapping[str, Any]
 RELEASES = ("4.3", "2.8", "1.0")  # a switch need not exist in every persona
-_JUDGED: dict[tuple[str, str, str, bool], Future[tuple[Row, ...]]] = {}
+_JUDGED: dict[tuple[str, str, str, bool], Future[tuple[CaseRow, ...]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ def catchers(claims: Sequence[Claim]) -> dict[str, list[str]]:
     return found
 
 
-def judged(switch: str, id: str, release: str, strict: bool = False) -> tuple[Row, ...]:
+def judged(switch: str, id: str, release: str, strict: bool = False) -> tuple[CaseRow, ...]:
     """The rows of one claim's cases on a reference broker with this defect, until ENOUGH differ.
 
     They are judged once: who asks while another thread judges them waits for that.
     """
     key = switch, id, release, strict
-    mine: Future[tuple[Row, ...]] = Future()
+    mine: Future[tuple[CaseRow, ...]] = Future()
     found = _JUDGED.setdefault(key, mine)
     if found is mine:
         try:
@@ -80,7 +80,7 @@ def judged(switch: str, id: str, release: str, strict: bool = False) -> tuple[Ro
     return found.result()
 
 
-def _judged(switch: str, id: str, release: str, strict: bool) -> tuple[Row, ...]:
+def _judged(switch: str, id: str, release: str, strict: bool) -> tuple[CaseRow, ...]:
     claim, function = functions()[id]
     judge = judge_for(
         f"reference@{release}+{switch}", nonce="detection", deadline_s=DEADLINE_S, strict=strict
@@ -108,7 +108,7 @@ def ahead(pairs: Iterable[tuple[str, str]]) -> Iterator[None]:
         pool.shutdown(cancel_futures=True)
 
 
-def _until_enough(found: Iterator[Row]) -> Iterator[Row]:
+def _until_enough(found: Iterator[CaseRow]) -> Iterator[CaseRow]:
     differing = 0
     for row in found:
         yield row
@@ -124,7 +124,7 @@ def _spread(cases: list[CaseId]) -> list[CaseId]:
     return [cases[i] for i in [*early, *(i for i in range(count) if i not in early)]]
 
 
-def _rows(judge: Judge, claim: Claim, function: Any, release: str) -> Iterator[Row]:
+def _rows(judge: Judge, claim: Claim, function: Any, release: str) -> Iterator[CaseRow]:
     for one, verdict in _verdicts(judge, claim, function):
         yield rows.case(one, verdict, target=judge.name, release=release, duration_ms=0)
 
@@ -152,16 +152,16 @@ def detect(switch: str, id: str, releases: Sequence[str] = RELEASES) -> Detectio
     return Detection(switch, id, None, last)
 
 
-def rows_of(switch: str, ids: Sequence[str], releases: Sequence[str] = RELEASES) -> list[Row]:
+def rows_of(switch: str, ids: Sequence[str], releases: Sequence[str] = RELEASES) -> list[CaseRow]:
     """What each of these claims shows of a defect, on the first release that shows it."""
-    found: list[Row] = []
+    found: list[CaseRow] = []
     for id in ids:
         every = (judged(switch, id, release) for release in releases)
         found += next((some for some in every if _differs(some)), ())
     return found
 
 
-def _differs(some: Sequence[Row]) -> bool:
+def _differs(some: Sequence[CaseRow]) -> bool:
     return any(row["verdict"] == DIVERGES for row in some)
 
 

@@ -28,6 +28,7 @@ from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Ver
 from touchstone.harness.known import Pin, Surprise
 from touchstone.harness.model import ledger
 from touchstone.harness.model.case import Case, Judgement
+from touchstone.harness.model.case_row import CaseRow, Header, PartMark
 from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.recordings import Store
 from touchstone.harness.model.shard import Shard
@@ -75,7 +76,7 @@ class TargetRun:
     planned: list[CaseId] = field(default_factory=list)
     deselected: list[CaseId] = field(default_factory=list)
     elsewhere: int = 0  # cases of other parts
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[CaseRow] = field(default_factory=list)
     recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
     writer: Writer | None = None
     surprises: list[Surprise] = field(default_factory=list)
@@ -268,7 +269,7 @@ class Session:
 
     # what is told
 
-    def _header(self, run: TargetRun) -> dict[str, Any]:
+    def _header(self, run: TargetRun) -> Header:
         judge = run.judge
         return rows.header(
             run=self.run, started=self.started.isoformat(timespec="seconds"), target=judge.name,
@@ -281,7 +282,7 @@ class Session:
             configured=configured(judge.target),
         )  # fmt: skip
 
-    def _part(self, run: TargetRun) -> dict[str, int] | None:
+    def _part(self, run: TargetRun) -> PartMark | None:
         shard = self.options.shard
         total = len(run.planned) + run.elsewhere
         return None if shard is None else parts.mark(shard.index, shard.count, total)

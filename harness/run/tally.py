@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from touchstone.harness.judgement import wording
 from touchstone.harness.judgement.verdict import (
@@ -23,6 +22,7 @@ from touchstone.harness.judgement.verdict import (
     OUT_OF_SCOPE,
 )
 from touchstone.harness.known import NEW, Surprise
+from touchstone.harness.model.case_row import CaseRow, Header
 
 CONFORMED, DIFFERENT, BROKE, INCOMPLETE = 0, 1, 2, 3
 WORST_FIRST = (BROKE, DIFFERENT, INCOMPLETE, CONFORMED)
@@ -44,9 +44,7 @@ def worst(codes: Iterable[int]) -> int:
     return next((code for code in WORST_FIRST if code in known), INCOMPLETE)
 
 
-def exit_code(
-    rows: Sequence[Mapping[str, Any]], planned: int, surprises: Sequence[Surprise]
-) -> int:
+def exit_code(rows: Sequence[CaseRow], planned: int, surprises: Sequence[Surprise]) -> int:
     """Of one target."""
     verdicts = {row["verdict"] for row in rows}
     if BROKEN in verdicts:
@@ -58,11 +56,11 @@ def exit_code(
     return CONFORMED if whole else INCOMPLETE
 
 
-def _out_of_scope(row: Mapping[str, Any]) -> bool:
+def _out_of_scope(row: CaseRow) -> bool:
     return row["reason"].startswith(OUT_OF_SCOPE)
 
 
-def table(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def table(name: str, rows: Sequence[CaseRow]) -> list[str]:
     """One line per suite and one for all, for a terminal."""
     lines = [f"{name:<24}" + "".join(f"{word:>14}" for word in COLUMNS)]
     for suite, counted in by_suite(rows):
@@ -71,7 +69,7 @@ def table(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def by_suite(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Counter[str]]]:
+def by_suite(rows: Sequence[CaseRow]) -> list[tuple[str, Counter[str]]]:
     """(suite, how many cases came to what), by name, and "total" at the end."""
     suites: dict[str, Counter[str]] = {}
     for row in rows:
@@ -81,7 +79,7 @@ def by_suite(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, Counter[str]]
     return [*sorted(suites.items()), ("total", total)]
 
 
-def scope(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+def scope(header: Header, rows: Sequence[CaseRow]) -> str:
     """What a run says something about, and what it does not: of cases and of suites."""
     counted = Counter(row["verdict"] for row in rows)
     judged = sum(counted[kind] for kind in (CONFORMS, DIVERGES))
@@ -108,7 +106,7 @@ def scope(header: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
     return f"scope{release}: {'; '.join(words)}"
 
 
-def not_run(rows: Sequence[Mapping[str, Any]], planned: int, deselected: int) -> list[str]:
+def not_run(rows: Sequence[CaseRow], planned: int, deselected: int) -> list[str]:
     """What was not judged, by reason."""
     undecided = [row for row in rows if row["verdict"] == INCONCLUSIVE]
     wanted = profiles_wanted(undecided)
@@ -127,7 +125,7 @@ def not_run(rows: Sequence[Mapping[str, Any]], planned: int, deselected: int) ->
     return lines
 
 
-def profiles_wanted(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, int]]:
+def profiles_wanted(rows: Sequence[CaseRow]) -> dict[str, tuple[int, int]]:
     """Profile (harness/model/profiles.py) -> how many claims and cases it would add, most first."""
     found: dict[str, list[str]] = {}
     for row in rows:
@@ -144,12 +142,12 @@ def surprising(surprises: Sequence[Surprise]) -> list[str]:
     return told[:SURPRISES] + more
 
 
-def flaky(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def flaky(rows: Sequence[CaseRow]) -> list[str]:
     """What conformed only when it was asked again: green, and never in silence."""
-    found = [row for row in rows if row.get("at_first")]
+    found = [(row["case"], word) for row in rows if (word := row.get("at_first"))]
     lines = [
-        f"flaky: {row['case']}: at first {wording.shortened(row['at_first'], SAID)}"
-        for row in found[:SURPRISES]
+        f"flaky: {case}: at first {wording.shortened(word, SAID)}"
+        for case, word in found[:SURPRISES]
     ]
     if len(found) > SURPRISES:
         lines.append(f"... and {len(found) - SURPRISES} more flaky cases")

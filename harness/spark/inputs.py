@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.model.case_row import Footer, Header
 from touchstone.harness.results import jsonl, rows
 
 LONGEST_EDGE = 8 << 20  # bytes: a header or footer longer than this is not one
@@ -48,8 +49,8 @@ class ResultFile:
     """One run of one target: the two ends of its file, and the defect they show, if any."""
 
     path: Path
-    header: dict[str, Any]
-    footer: dict[str, Any] | None
+    header: Header
+    footer: Footer | None
     defect: Defect | None = None
     size: int = 0
 
@@ -130,7 +131,8 @@ def edges(path: Path) -> ResultFile:
     return ResultFile(path, header, footer, None, size)
 
 
-def header_of(line: bytes) -> tuple[dict[str, Any], str | None]:
+def header_of(line: bytes) -> tuple[Header, str | None]:
+    header: Any
     header, reason = parse(line)
     if reason:
         return {}, f"no header: {reason}"
@@ -142,7 +144,8 @@ def header_of(line: bytes) -> tuple[dict[str, Any], str | None]:
     return (header, None) if not missing else ({}, f"the header names no {missing[0]}")
 
 
-def footer_of(line: bytes) -> tuple[dict[str, Any] | None, str | None]:
+def footer_of(line: bytes) -> tuple[Footer | None, str | None]:
+    footer: Any
     footer, reason = parse(line)
     if reason:
         return None, f"incomplete: no footer ({reason})"

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
 from touchstone.harness.judgement import causes, wording
+from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.spark import plain
 from touchstone.harness.spark.jobs.codes import LETTERS
 from touchstone.harness.spark.runs import Run, target_order
@@ -63,7 +64,7 @@ def causes_of(latest: DataFrame) -> list[dict[str, Any]]:
     differing = latest.where("verdict = 'DIVERGES'").orderBy("target", "case").limit(EXPLAINED)
     shortened = (f.slice(name, 1, EVIDENCE).alias(name) for name in LISTS)
     kept = [name for name in differing.columns if name not in LISTS]
-    of_target: dict[str, list[dict[str, Any]]] = {}
+    of_target: dict[str, list[CaseRow]] = {}
     for row in differing.select(*kept, *shortened).toLocalIterator():
         of_target.setdefault(row["target"], []).append(as_read(row))
     return [
@@ -77,9 +78,9 @@ def causes_of(latest: DataFrame) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def as_read(row: Row) -> dict[str, Any]:
+def as_read(row: Row) -> CaseRow:
     """A row as it stands in a file: its answers are JSON text in the table."""
-    found = row.asDict(recursive=True)
+    found: Any = row.asDict(recursive=True)
     found |= {name: found[name] or [] for name in LISTS}
     for one in (*found["differences"], *found["notes"]):
         sides = ((side, one[side]) for side in ("oracle", "target"))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from collections import Counter
+from typing import get_type_hints
 
 import pytest
 
 from touchstone.harness.judgement.compare import Difference
 from touchstone.harness.judgement.verdict import Verdict
+from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.model.claim import CaseId, claim, claim_of
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.results import allure, jsonl, junit, rows
@@ -124,6 +126,7 @@ def test_a_finished_file_takes_no_more_rows(tmp_path):
 
 def test_rows_have_exactly_the_fields_that_are_declared():
     assert all(list(row) == list(rows.CASE) for row in some_rows())
+    assert list(get_type_hints(CaseRow)) == list(rows.CASE)
 
 
 def test_any_value_becomes_json():
