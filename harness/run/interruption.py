@@ -8,8 +8,8 @@ until somebody asks for it.
 
 from __future__ import annotations
 
+import contextlib
 import signal
-import threading
 from types import FrameType
 from typing import Any
 
@@ -24,7 +24,7 @@ class Interruption:
 
     def listen(self) -> None:
         """Only the main thread may, and only it is interrupted; elsewhere nothing changes."""
-        if threading.current_thread() is threading.main_thread():
+        with contextlib.suppress(ValueError):  # what Python says to another thread
             self._before = {number: signal.signal(number, self._end) for number in ENDS}
 
     def ignore(self) -> None:
