@@ -10,7 +10,7 @@ import contextlib
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from touchstone.harness.driver.line import Line
 from touchstone.harness.model.placeholders import Controller, Coordinator, Leader, Unresolved
@@ -27,9 +27,13 @@ WITHOUT_AUTO_CREATION = 4  # the first Metadata version that can forbid it; all 
 WITH_TOPIC_IDS = 10
 TELL_IDS = (3, 19)  # Metadata, CreateTopics
 NO_ID = bytes(16)
+C = TypeVar("C")  # a choice
+T = TypeVar("T")
 
 
-def lookup(address: Address, choice: Any, deadline_s: float) -> tuple[int, Address]:
+def lookup(
+    address: Address, choice: Leader | Controller | Coordinator, deadline_s: float
+) -> tuple[int, Address]:
     """The id and address of the broker that is chosen. Raises Unresolved."""
     if isinstance(choice, Coordinator):
         return _until_found(address, deadline_s, str(choice), _coordinator, choice)
@@ -74,8 +78,8 @@ def told_ids(events: list[Event]) -> dict[str, bytes]:
 
 
 def _until_found(
-    address: Address, deadline_s: float, what: str, look: Callable[..., Any], choice: Any
-) -> Any:
+    address: Address, deadline_s: float, what: str, look: Callable[[Line, C, float], T], choice: C
+) -> T:
     deadline = time.perf_counter() + deadline_s
     why = ""
     for pause in pauses():
@@ -103,7 +107,7 @@ def _coordinator(line: Line, choice: Coordinator, deadline: float) -> tuple[int,
     return answer["node_id"], (answer["host"], answer["port"])
 
 
-def _by_metadata(line: Line, choice: Any, deadline: float) -> tuple[int, Address]:
+def _by_metadata(line: Line, choice: Leader | Controller, deadline: float) -> tuple[int, Address]:
     topics = [{"name": choice.topic}] if isinstance(choice, Leader) else []
     answer = _metadata(line, topics, WITHOUT_AUTO_CREATION, deadline)
     node = answer["controller_id"]

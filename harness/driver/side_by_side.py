@@ -14,14 +14,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 RUN_S = 600.0  # what a run may take, with all that is asked again
 AGAIN_S = 120.0  # for what is asked again, at least, and half of what all had before
 FEW = 16  # so many are asked again one at a time, more of them side by side first
 LANES = 3  # clusters of up to three brokers apart: more would starve one another of two cores
 LOOK_S = 0.2  # so often does who waits look up
-Piece = Callable[..., Any]  # of work; what it returns is done again later, None is the end
+# A piece of work; what it returns is done again later, None is the end.
+Piece = Callable[[], "Later | None"]
+Later = Callable[["Again"], "Later | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ class Sharing(Generic[K]):
             self._changed.notify_all()
 
 
-class Pool:
+class Pool(Generic[K]):
     """Runs what it is given, `jobs` at a time, in the order of `work`; and beside it `apart`, some
     `lanes` at a time.
 
@@ -147,27 +149,27 @@ class Pool:
     """
 
     def __init__(
-        self, work: Sequence[tuple[Hashable, Piece]], jobs: int,
-        apart: Sequence[tuple[Hashable, Piece]] = (), lanes: int = 0,
-        place: Callable[[Any], tuple[Hashable, Hashable]] = lambda key: (None, key),
-        later: Callable[[Any], bool] = lambda key: False,
+        self, work: Sequence[tuple[K, Piece]], jobs: int,
+        apart: Sequence[tuple[K, Piece]] = (), lanes: int = 0,
+        place: Callable[[K], tuple[Hashable, Hashable]] = lambda key: (None, key),
+        later: Callable[[K], bool] = lambda key: False,
     ) -> None:  # fmt: skip
         self._place, self._later = place, later
         self._taking = threading.Lock()
         self._work, self._apart = deque(work), deque(apart)
-        self._again: list[tuple[Hashable, Piece]] = []
+        self._again: list[tuple[K, Later]] = []
         self._began = self._told = time.perf_counter()
         self._closed = False
-        self._futures: dict[Hashable, Future[None]] = {key: Future() for key, _ in (*work, *apart)}
+        self._futures: dict[K, Future[None]] = {key: Future() for key, _ in (*work, *apart)}
         self._jobs, self._lanes = min(jobs, len(work)), min(lanes, len(apart))
         self._threads = self._started()
         self._last = threading.Thread(target=self._rest, daemon=True, name="case-again")
         self._last.start()
 
-    def __contains__(self, key: Hashable) -> bool:
+    def __contains__(self, key: K) -> bool:
         return key in self._futures
 
-    def wait(self, key: Hashable, meanwhile: Callable[[], None], every_s: float) -> None:
+    def wait(self, key: K, meanwhile: Callable[[], None], every_s: float) -> None:
         """Waits for all of one piece of work; tells at times that it waits."""
         future = self._futures[key]
         while not future.done():
@@ -177,7 +179,7 @@ class Pool:
             with contextlib.suppress(TimeoutError):
                 future.exception(LOOK_S)
 
-    def result(self, key: Hashable) -> None:
+    def result(self, key: K) -> None:
         """Waits for all of one piece of work. Raises what it raised."""
         self._futures[key].result()
 
@@ -192,7 +194,7 @@ class Pool:
             thread.start()
         return threads
 
-    def _pieces(self, queue: deque[tuple[Hashable, Piece]]) -> None:
+    def _pieces(self, queue: deque[tuple[K, Piece]]) -> None:
         with contextlib.suppress(IndexError):
             while True:
                 key, piece = self._taken(queue)
@@ -200,7 +202,7 @@ class Pool:
                 if again is not None:
                     self._again.append((key, again))
 
-    def _taken(self, queue: deque[tuple[Hashable, Piece]]) -> tuple[Hashable, Piece]:
+    def _taken(self, queue: deque[tuple[K, Piece]]) -> tuple[K, Piece]:
         """The first that may begin now, or the first of all. Raises IndexError."""
         with self._taking:
             at = next((at for at, (key, _) in enumerate(queue) if not self._later(key)), 0)
@@ -228,7 +230,7 @@ class Pool:
         self._work.extend([] if self._closed else told)
         return not self._closed
 
-    def _done(self, key: Hashable, piece: Piece) -> Piece | None:
+    def _done(self, key: K, piece: Piece) -> Later | None:
         """Runs one piece; what it returns to be done again, None when that is all."""
         future = self._futures[key]
         try:
@@ -252,9 +254,8 @@ class Pool:
 
 
 def _one_of_each(
-    work: Sequence[tuple[Hashable, Piece]],
-    place: Callable[[Any], tuple[Hashable, Hashable]],
-) -> list[tuple[Hashable, Piece]]:
+    work: Sequence[tuple[K, Later]], place: Callable[[K], tuple[Hashable, Hashable]]
+) -> list[tuple[K, Later]]:
     """The pieces of one place after those of another; at each the first of each kind, then the
     second of each, and so on; else in their order.
     """
@@ -268,6 +269,6 @@ def _one_of_each(
     return [work[at] for at in sorted(range(len(work)), key=ranks.__getitem__)]
 
 
-def _told(piece: Piece, until: float, *, alone: bool) -> Piece:
+def _told(piece: Later, until: float, *, alone: bool) -> Piece:
     """The piece, told how it is done again when its turn comes."""
     return lambda: piece(Again(alone=alone, late=time.perf_counter() > until))

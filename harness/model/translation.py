@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from touchstone.reference_impl.wire.schema import Struct
+
 # Fields whose integers are broker ids, in whatever request or response they stand.
 NODE_FIELDS = frozenset(
     {
@@ -125,15 +127,17 @@ class Translation:
         """The scenario's number of a cluster's broker."""
         return self._to_scenario.get(node, node)
 
-    def request(self, body: Any) -> Any:
+    def request(self, body: Struct) -> Struct:
         """A request body in the cluster's words."""
         racks = {ours: theirs for theirs, ours in self.racks.items() if ours is not None}
-        return _walked(body, _Words(self._to_target, racks, self.partitions, {}, quoted=False))
+        words = _Words(self._to_target, racks, self.partitions, {}, quoted=False)
+        found: Struct = _walked(body, words)
+        return found
 
-    def answer(self, body: Any) -> Any:
+    def answer(self, body: Struct) -> Struct:
         """A decoded message of the cluster in the scenario's words."""
         words = _Words(self._to_scenario, self.racks, self.partitions, self.configs, quoted=True)
-        found = _walked(body, words)
+        found: Struct = _walked(body, words)
         found = _only_known(found, self.counts) if self.counts else found
         return _only_first(found, len(self.nodes)) if self.alone else found
 
@@ -149,7 +153,7 @@ class _Words:
     quoted: bool
 
 
-def _only_known(answer: Any, counts: Mapping[str, int]) -> Any:
+def _only_known(answer: Struct, counts: Mapping[str, int]) -> Struct:
     """An answer whose topics are described without the partitions that the scenario does not know
     of; what is not told with its replicas was asked for.
     """
@@ -168,7 +172,7 @@ def _counted(topic: Any, counts: Mapping[str, int]) -> Any:
     return {**topic, "partitions": kept}
 
 
-def _only_first(answer: Any, brokers: int) -> Any:
+def _only_first(answer: Struct, brokers: int) -> Struct:
     """An answer without the brokers that the scenario does not know of."""
     if not isinstance(answer, Mapping):
         return answer

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from touchstone.harness.driver.side_by_side import LANES, Again, Piece, Pool
+from touchstone.harness.driver.side_by_side import LANES, Again, Later, Piece, Pool
 from touchstone.harness.judgement.verdict import DIVERGES
 from touchstone.harness.model.case import Case, ClaimFunction, Judgement, run_case
 from touchstone.harness.run import progress
@@ -99,7 +99,7 @@ class Ahead:
     def _piece(self, work: Work) -> Piece:
         """Judges a case; what it returns asks it again, if it differs."""
 
-        def first() -> Piece | None:
+        def first() -> Later | None:
             error: BaseException | None = None
             try:
                 run_case(work.function, work.case)
@@ -114,7 +114,7 @@ class Ahead:
 
         return first
 
-    def _asked_again(self, work: Work, error: BaseException | None, again: Again) -> Piece | None:
+    def _asked_again(self, work: Work, error: BaseException | None, again: Again) -> Later | None:
         """Ask a case again; what it returns asks it alone."""
         case, judgement = work.case, work.case.judgement
         assert judgement is not None, "it was judged before"
