@@ -9,12 +9,12 @@ whatever goes wrong in a claim's own code is BROKEN.
 from __future__ import annotations
 
 import gc
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness.asked import Asked
 from touchstone.plugin import CLAIM, OPTIONS, stored
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if asked.record and ROOT is None:
         raise pytest.UsageError(f"--record {ONLY_HERE}")
     if asked.shard:
-        _check_shard(asked)
+        _check_shard(asked, asked.shard)
     if asked.again and asked.record:
         raise pytest.UsageError("--again and --record do not go together: flaky is not recorded")
     if asked.record:
@@ -70,13 +70,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         state.interruption.forget()
 
 
-def _asked(config: pytest.Config) -> Any:
+def _asked(config: pytest.Config) -> Asked:
     """Our options, each by its short name."""
     mine = {name: getattr(config.option, stored(name)) for name in OPTIONS}
-    return SimpleNamespace(**{name.replace("-", "_"): value for name, value in mine.items()})
+    return Asked(**{name.replace("-", "_"): value for name, value in mine.items()})
 
 
-def _check_shard(asked: Any) -> None:
+def _check_shard(asked: Asked, shard: str) -> None:
     from touchstone.harness.model.shard import parse
 
     alone = ("record", "update_expectations", "allure")  # of which there is one for all parts
@@ -86,7 +86,7 @@ def _check_shard(asked: Any) -> None:
     if asked.results and not asked.run:
         raise pytest.UsageError("--shard with --results needs --run NAME: parts share a run")
     try:
-        parse(asked.shard)
+        parse(shard)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -94,8 +94,8 @@ def _check_shard(asked: Any) -> None:
 class _State:
     """What the plugin remembers of one pytest run; `session` stays None without claims."""
 
-    def __init__(self, asked: Any) -> None:
-        self.asked = asked  # our options
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
         self.session: Session | None = None
         self.deselected: list[pytest.Item] = []
         self.elsewhere: list[pytest.Item] = []  # claims without a case on these targets' releases
