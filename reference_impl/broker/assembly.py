@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import unobeyed
+from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.faults.switches import known
 from touchstone.reference_impl.broker.personas import persona as persona_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.broker.personas.persona import Persona
     from touchstone.reference_impl.broker.replication.replicas import Logs
+    from touchstone.reference_impl.cluster.controller import Controller
     from touchstone.reference_impl.cluster.topology import Node, RandomSource
 
 Kind = TypeVar("Kind", bound=Cluster)
@@ -49,20 +51,18 @@ class Assembly:
         self, nodes: Iterable[Node], kind: Callable[..., Kind], random: RandomSource, **more: Any
     ) -> Kind:
         """The registry of these nodes; `random` is all that chance may decide, `more` is for it."""
-        return kind(
-            nodes,
-            random=random,
-            topic_ids=self.persona.quirk("topics.have-ids"),
-            switches=self.switches,
-            **more,
-        )
+        topic_ids = self.persona.quirk("topics.have-ids")
+        return self._planted(kind(nodes, random=random, topic_ids=topic_ids, **more))
+
+    def controller(self, cluster: Cluster) -> Controller:
+        """The controller of the cluster, from now on."""
+        return self._planted(new_controller(cluster, self.persona))
 
     def memory(self, cluster: Cluster, broker: int) -> MemoryLogs:
         """Logs that outlive a broker's core as disk and page cache outlive a process."""
         return MemoryLogs(
             partial(cluster.config_of, broker=broker),
             rules=rules_of(self.persona),
-            switches=self.switches,
             paths=log_paths(self.config),
         )
 
@@ -76,7 +76,6 @@ class Assembly:
             persona=self.persona,
             config=self.config,
             logs=logs,
-            switches=self.switches,
             faults=faults,
         )
         return self._planted(broker)

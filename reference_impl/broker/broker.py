@@ -77,7 +77,6 @@ class Broker:
         persona: Persona,
         config: Mapping[str, str],
         logs: Logs,
-        switches: frozenset[str],
         faults: Plan | None,
     ) -> None:
         """`logs` are what outlives this broker. It is made by `assembly`."""
@@ -87,7 +86,6 @@ class Broker:
         self.persona = persona
         self.purgatory = Purgatory()
         self.config = dict(config)  # broker settings as text; unset ones have defaults
-        self.switches = switches
         self.quotas = ClientQuotas(self)
         self.fault_injector = FaultInjector(self, Plan() if faults is None else faults)
         self._known: set[tuple[int, int, bool]] = set()  # what `_served` said yes to

@@ -144,8 +144,6 @@ class Controller(ABC):
 
     def unclean(self, partition: Partition) -> bool:
         """Whether a replica that may lack records can lead it (CTL-17)."""
-        if "unclean-election-when-forbidden" in self.cluster.switches:
-            return True
         return self.cluster.config_of(partition.topic).unclean_leader_election_enable
 
     def reassigning(self) -> list[Partition]:

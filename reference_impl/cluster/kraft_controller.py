@@ -54,8 +54,7 @@ class KRaftController(Controller):
     def left(self, broker: int) -> None:
         node = self.cluster.brokers[broker]
         node.alive = False
-        if "dead-leader-kept" not in self.cluster.switches:
-            self._leave_isrs(broker)
+        self._leave_isrs(broker)
         self.cluster.broker_changed(broker)
 
     def shutdown(self, broker: int) -> list[TopicPartition]:
@@ -158,10 +157,7 @@ class KRaftController(Controller):
             min_isr=config.min_insync_replicas,
             **wanted,
         )
-        fields = changed(partition, change)
-        if "epoch-not-bumped" in self.cluster.switches:
-            fields.pop("leader_epoch", None)
-        return fields
+        return changed(partition, change)
 
     def _apply(self, partition: Partition, fields: PartitionFields) -> bool:
         """A leader that may lack records recovers at once."""

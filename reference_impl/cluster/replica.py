@@ -99,7 +99,6 @@ class Replica:
         min_isr: Callable[[], int] = lambda: 1,
         alive: Callable[[int], bool] = lambda broker: True,
         eligible: Callable[[int, int], bool] = lambda broker, epoch: True,
-        switches: frozenset[str] = frozenset(),
     ) -> None:
         self.broker_id = broker_id
         self.topic, self.index = topic, index
@@ -121,7 +120,6 @@ class Replica:
         self._min_isr = min_isr
         self._alive = alive
         self._eligible = eligible  # (broker, epoch of its registration): may it join the ISR?
-        self._switches = switches
 
     # --- roles -------------------------------------------------------------------------------
 
@@ -199,7 +197,7 @@ class Replica:
     def advance(self, now: int) -> bool:
         """Move the high watermark as far as it may go; whether it moved (REPL-08)."""
         log, end = self.log, self.log.log_end_offset
-        if self.followers and "hw-too-early" not in self._switches:
+        if self.followers:
             if self.rules.waits_for_min_isr and self.too_few:
                 return False
             members = self.maximal_isr
@@ -218,7 +216,7 @@ class Replica:
 
     def lagging(self, now: int) -> tuple[int, ...]:
         """Members of the ISR that did not keep up (REPL-10 to REPL-12); never the leader."""
-        if self.proposed is not None or "isr-never-shrunk" in self._switches:
+        if self.proposed is not None:
             return ()
         end = self.log.log_end_offset
         late = []

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
 
 from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topic_config import TopicConfig
 
@@ -168,7 +169,6 @@ class Cluster:
         *,
         random: RandomSource,
         topic_ids: bool = True,
-        switches: Iterable[str] = (),
         reachable: Callable[[int], bool] = lambda broker: True,
     ) -> None:
         """`reachable(broker)`: whether that broker reaches this registry and the controller."""
@@ -180,7 +180,6 @@ class Cluster:
         self.topic_defaults: dict[str, str] = {}
         self._defaults_apart: dict[int, Mapping[str, str]] = {}  # by broker
         self.topic_ids = topic_ids
-        self.switches = frozenset(switches)
         self.topics: dict[str, Topic] = {}
         self._unified: dict[str, dict[str, None]] = {}  # name with "_" for "." -> names, by age
         self.by_id: dict[bytes, Topic] = {}
@@ -288,8 +287,6 @@ class Cluster:
         if name in self.topics:
             raise ValueError(f"topic {name!r} exists")
         topic_id = self.fresh_id()
-        if "topic-id-reused" in self.switches:
-            topic_id = name.encode()[:16].ljust(16, b"-")
         topic = Topic(name, topic_id, configs=dict(configs or {}))
         self.topics[name] = topic
         self._unified.setdefault(name.replace(".", "_"), {})[name] = None
@@ -467,6 +464,15 @@ class Cluster:
             tuple(self.lost_replicas(partition)) if self.without_directory else (),
             partition.controller_epoch,
         )
+
+    def eligible_brokers(self) -> list[EligibleBroker]:
+        """The live brokers, as placement sees them."""
+        return [EligibleBroker(node.id, node.rack) for node in self.alive]
+
+    def fenced_brokers(self) -> list[EligibleBroker]:
+        """Registered brokers that are away: KRaft gives them replicas after all others."""
+        away = [node for node in self.brokers.values() if not node.alive]
+        return [EligibleBroker(node.id, node.rack, fenced=True) for node in away]
 
     def fresh_id(self) -> bytes:
         if not self.topic_ids:

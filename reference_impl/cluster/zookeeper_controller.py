@@ -70,8 +70,6 @@ class ZooKeeperController(Controller):
         node = self.cluster.brokers[broker]
         node.alive = node.stopping = False
         self.cluster.broker_changed(broker)
-        if "dead-leader-kept" in self.cluster.switches:
-            return
         if broker == self.cluster.controller_id:
             alive = self.cluster.alive
             self._take_over(alive[0].id if alive else NO_LEADER)
@@ -214,12 +212,11 @@ class ZooKeeperController(Controller):
         leader, isr = choice
         if self.alive(leader):
             self._offline.discard((partition.topic, partition.index))
-        bump = "epoch-not-bumped" not in self.cluster.switches
         self.cluster.write(
             partition,
             leader=leader,
             isr=isr,
-            leader_epoch=partition.leader_epoch + bump,
+            leader_epoch=partition.leader_epoch + 1,
             controller_epoch=self.cluster.controller_epoch,
         )
         return True
@@ -248,9 +245,6 @@ class ZooKeeperController(Controller):
 
     def isr_written(self, partition: Partition, isr: Sequence[int]) -> None:
         """A reassignment watches the state znode; all else waits for the announcement."""
-        if "isr-told-at-once" in self.cluster.switches:
-            self.isr_changed(partition, isr)
-            return
         self.cluster.write_unpublished(partition, isr=list(isr))
         if partition.adding or partition.removing:
             self._advance(partition)

@@ -70,7 +70,7 @@ class LogDirs:
 
         LogDirError for one that is in use, or when all of them fail.
         """
-        self._rules, self._switches = rules or Rules(), switches
+        self._rules = rules or Rules()
         self._dir_rules = dir_rules or LogDirRules()
         self._say, self.failed = say, failed
         self._background = background
@@ -115,7 +115,6 @@ class LogDirs:
             index,
             partial(config_of, topic),
             rules=self._rules,
-            switches=self._switches,
             store=store,
             now=now,
         )

@@ -24,7 +24,6 @@ from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.configs.config_view import GENERATED, spread_defaults
 from touchstone.reference_impl.broker.control.cluster_controller import (
     membership_rules,
-    new_controller,
 )
 from touchstone.reference_impl.broker.faults.fault_plan import Plan, Rule
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -305,7 +304,7 @@ def _assemble(
     persona, disk = cores.parts.persona, cores.data
     nodes = list(cluster.brokers.values())
     rules = membership_rules(persona, cores.parts.config)
-    membership = Membership(new_controller(cluster, persona), rules)
+    membership = Membership(cores.parts.controller(cluster), rules)
     ended = None if disk is None else disk.ended
     life = Lifecycle(server, cluster, membership, cores.make, ended)
     cores.strays = life.strays

@@ -68,14 +68,13 @@ class Cleaning:
         *,
         horizons: bool = True,
         room: int = MOST_KEYS,
-        switches: frozenset[str] = frozenset(),
     ) -> None:
         """`horizons`: tombstones go by the time in their batch (KIP-534), not by their segment's
         age; `room` is how many keys are remembered.
         """
         self.log = log
         self._dirty, self._config, self._now = dirty, config, now
-        self._horizons, self._switches = horizons, switches
+        self._horizons = horizons
         self._map = OffsetMap(room)
         self._closed = [s for s in log.segments[:-1] if s.base_offset < dirty.end]
         self._fresh: Segment | None = None  # what is being written
@@ -224,13 +223,11 @@ class Cleaning:
     def _keeps(self, waits: bool, control: bool = False) -> compaction_filter.RecordFilter:
         """`waits`: tombstones stay for now."""
         offsets, latest = self._map, self._map.latest
-        drops_last = "compaction-drops-last-value" in self._switches
-        waits = waits or "tombstone-kept-forever" in self._switches
 
         def keep(offset: int, key: bytes | None, value: bytes | None) -> bool:
             if control or offset > latest:
                 return True
-            if key is None or offsets.supersedes(bytes(key), offset - drops_last):
+            if key is None or offsets.supersedes(bytes(key), offset):
                 return False
             return value is not None or waits
 

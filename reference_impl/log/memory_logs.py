@@ -43,13 +43,11 @@ class MemoryLogs:
         config_of: Callable[[str], LogConfig],
         *,
         rules: Rules | None = None,
-        switches: frozenset[str] = frozenset(),
         paths: Sequence[str] = (DEFAULT_PATH,),
     ) -> None:
         """`paths` are the log directories it tells of, though nothing is written there."""
         self._config_of = config_of
         self._rules = rules or Rules()
-        self._switches = switches
         self._logs: dict[tuple[str, int], PartitionLog] = {}
         self._homes: dict[str, dict[tuple[str, int], PartitionLog]] = {path: {} for path in paths}
 
@@ -63,7 +61,6 @@ class MemoryLogs:
                 *key,
                 partial(self._config_of, state.topic),
                 rules=self._rules,
-                switches=self._switches,
                 now=now,
             )
             home = min(self._homes.values(), key=len)  # LOG-01

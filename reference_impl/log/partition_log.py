@@ -69,7 +69,6 @@ class PartitionLog:
         config: Callable[[], LogConfig],
         *,
         rules: Rules | None = None,
-        switches: frozenset[str] = frozenset(),
         store: Store | None = None,
         now: int = 0,
     ) -> None:
@@ -77,9 +76,8 @@ class PartitionLog:
         self.name = f"{topic}-{partition}"
         self._config = config
         self._rules = rules or Rules()
-        self._switches = switches
-        self._validator = Validator(self._rules, switches=switches)
-        self.producers = ProducerState(self.name, self._rules, switches=switches)
+        self._validator = Validator(self._rules)
+        self.producers = ProducerState(self.name, self._rules)
         self.epochs = LeaderEpochs()
         self.store = store if store is not None else MemoryStore(config)
         opened = self.store.open(now)
@@ -241,7 +239,7 @@ class PartitionLog:
             return
         marker = marker_of(data)
         ended = self.producers.end(header, marker, last, stamp) if marker else None
-        if ended is not None and ended.aborted and "aborted-visible" not in self._switches:
+        if ended is not None and ended.aborted:
             stable = self.producers.stable_after(ended)
             segment.add_aborted(Aborted(ended.producer_id, ended.first_offset, last, stable))
 
@@ -284,7 +282,7 @@ class PartitionLog:
     @property
     def last_stable_offset(self) -> int:
         unstable = self.producers.first_unstable_offset(self.high_watermark)
-        if unstable is None or "lso-ignored" in self._switches:
+        if unstable is None:
             return self.high_watermark
         return min(unstable, self.high_watermark)
 

@@ -59,10 +59,9 @@ class Producer:
 
 
 class ProducerState:
-    def __init__(self, name: str, rules: Rules, *, switches: frozenset[str] = frozenset()) -> None:
+    def __init__(self, name: str, rules: Rules) -> None:
         self._name = name  # "topic-partition", for messages
         self._rules = rules
-        self._switches = switches
         self.producers: dict[int, Producer] = {}
         self._open: dict[int, int] = {}  # producer id -> where its open transaction begins
         self.unreplicated: list[Ended] = []  # markers that the high watermark has not passed
@@ -71,8 +70,6 @@ class ProducerState:
         """The batch this one repeats, if it is among the last five of its producer."""
         producer = self.producers.get(batch.producer_id)
         if producer is None or producer.epoch != batch.producer_epoch:
-            return None
-        if "duplicate-appended" in self._switches:
             return None
         first, last = batch.base_sequence, batch.last_sequence
         for known in producer.batches:
@@ -90,7 +87,6 @@ class ProducerState:
             batch.producer_epoch < producer.epoch
             and origin != REPLICATION
             and not (trusted and not batch.control)
-            and "producer-epoch-not-checked" not in self._switches
         ):
             raise LogError(
                 ErrorCode.INVALID_PRODUCER_EPOCH,
@@ -145,7 +141,7 @@ class ProducerState:
                 f"The next sequence number of producer {producer.id} {place} is not known",
             )
         follows = first == last + 1 or (first == 0 and last == _LAST_SEQUENCE)
-        if not follows and "sequence-gap-accepted" not in self._switches:
+        if not follows:
             raise LogError(
                 ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
                 f"Out of order sequence number for producer {producer.id} {place}: {first}"

@@ -21,9 +21,8 @@ LONG_MAX = 2**63 - 1
 class RecordJudge:
     """The rules about single records of one release."""
 
-    def __init__(self, rules: Rules, *, switches: frozenset[str] = frozenset()) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._check_keys = "keyless-on-compacted-accepted" not in switches
 
     def suspects(self, facts: Checked, stamped: bool, config: LogConfig, now: int) -> bool:
         """Whether the summary of a batch leaves it open that a record is refused."""
@@ -52,7 +51,7 @@ class RecordJudge:
         for index, record in enumerate(flat):
             stamp = record.timestamp
             checked = create_time and stamp != NO_TIMESTAMP
-            if config.compact and record.key is None and self._check_keys:
+            if config.compact and record.key is None:
                 message = (
                     "Compacted topic cannot accept message without key in topic partition"
                     f" {place.name}{stop}"

@@ -60,20 +60,14 @@ def target_magic(config: LogConfig, rules: Rules) -> int:
 class Validator:
     """The checks of one topic partition under one release's rules."""
 
-    def __init__(self, rules: Rules, *, switches: frozenset[str] = frozenset()) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._check_crc = "crc-not-checked" not in switches
-        self._check_size = "max-message-bytes-ignored" not in switches
-        self._judge = RecordJudge(rules, switches=switches)
-        self._stamp = "log-append-time-ignored" not in switches
-        self._check_count = "record-count-not-checked" not in switches
+        self._judge = RecordJudge(rules)
 
     def invalid(self, message: str) -> LogError:
         return LogError(self._rules.invalid_record, message)
 
     def checksum_ok(self, data: bytes, header: v2.BatchHeader) -> bool:
-        if not self._check_crc:
-            return True
         return crc32c(memoryview(data)[v2.ATTRIBUTES_AT :]) == header.crc
 
     # --- the bytes ---------------------------------------------------------------------------
@@ -100,10 +94,11 @@ class Validator:
                     f"The baseOffset of the record batch in the append to {place.name} should be"
                     f" 0, but it is {base_offset}"
                 )
-        if size > config.max_message_bytes and self._check_size:
+        if size > config.max_message_bytes:
             raise self._too_large(size, config, place)
-        if not self._check_crc:
-            return
+        self._check_crc(records, pos, size, magic)
+
+    def _check_crc(self, records: bytes, pos: int, size: int, magic: int) -> None:
         if magic < 2:
             message_set.check_crc(records, pos, size)
         else:
@@ -203,7 +198,7 @@ class Validator:
         # The last offset decides, so a delta that lies (1.0 takes it) moves the base.
         base = last - header.last_offset_delta
         _PLACE.pack_into(out, 0, base, header.batch_length, place.leader_epoch)
-        if config.log_append_time and self._stamp:
+        if config.log_append_time:
             kind, newest = v2.LOG_APPEND_TIME, place.now
         else:
             kind, newest = v2.CREATE_TIME, facts.max_timestamp
@@ -297,7 +292,7 @@ class Validator:
             partition_leader_epoch=place.leader_epoch,
         )
         size = len(data)
-        if size > config.max_message_bytes and self._check_size and (magic == 2 or codec):
+        if size > config.max_message_bytes and (magic == 2 or codec):
             raise self._too_large(size, config, place)
         last = place.next_offset + len(flat) - 1
         newest = max((record.timestamp for record in flat), default=NO_TIMESTAMP)
@@ -338,7 +333,7 @@ class Validator:
             )
         if count <= 0:
             raise self.invalid(f"Invalid reported count for record batch: {count} {where}")
-        if by_offsets != count and self._check_count:
+        if by_offsets != count:
             raise self.invalid(
                 f"Inconsistent batch offset range [{header.base_offset}, {header.last_offset}]"
                 f" and count of records {count} {where}"

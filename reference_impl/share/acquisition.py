@@ -180,7 +180,7 @@ class _Acquisition:
         counts = [
             one.count
             for begin, end, one in run.parts()
-            if self._is_free(one) and (run.whole is not None or first <= begin and end <= last)
+            if self.share.is_free(one) and (run.whole is not None or first <= begin and end <= last)
         ]
         return max(counts, default=0) >= self.throttled_from
 
@@ -190,11 +190,13 @@ class _Acquisition:
         left = most - self.count
         part = not run.within(first, last) or bad or (self.request.exactly and run.size > left)
         if one is None or part:
-            if one is not None and not self._is_free(one):
+            if one is not None and not self.share.is_free(one):
                 return 0
             run.split()
             return self._some(run, last, left)
-        if not self._is_free(one) or not self._acquired(one):
+        if not self.share.is_free(one) or not self.share.give(
+            one, self.request.member, self.limits, self.now
+        ):
             return 0
         self.taken.append(AcquiredBatch(run.first, run.last, one.count))
         self.count += run.size
@@ -205,13 +207,13 @@ class _Acquisition:
         first, limit, most = self.read.spans[0].first, self.limits.deliveries, None
         got = 0
         for at, one in run.each.items():
-            if at < first or at > last or not self._is_free(one):
+            if at < first or at > last or not self.share.is_free(one):
                 continue
             if limit > _THROTTLED_FROM and one.count == limit - 1 and got:
                 break
             if one.count >= self.throttled_from and most is None:
                 most = max(1, len(run.each) >> one.count - self.throttled_from + 1)
-            if not self._acquired(one):
+            if not self.share.give(one, self.request.member, self.limits, self.now):
                 continue
             got += 1
             if rows and rows[-1].last + 1 == at and rows[-1].count == one.count:
@@ -224,17 +226,3 @@ class _Acquisition:
         self.taken += rows
         self.count += got
         return got
-
-    def _is_free(self, one: InFlight) -> bool:
-        if "share-records-go-to-everybody" in self.share.switches:
-            return one.before is None and one.state in (AVAILABLE, ACQUIRED)
-        return one.free
-
-    def _acquired(self, one: InFlight) -> bool:
-        counts = "share-deliveries-not-counted" not in self.share.switches
-        if one.state is ACQUIRED:  # a planted defect: somebody else has it
-            one.state = AVAILABLE
-        if not one.turn(ACQUIRED, self.limits.deliveries, self.request.member, delivers=counts):
-            return False
-        one.expires = self.now + self.limits.lock_ms
-        return True

@@ -69,12 +69,10 @@ class SharePartition:
         limits: Callable[[], Limits],
         *,
         batches: Sequence[StateBatch] = (),
-        switches: frozenset[str] = frozenset(),
     ) -> None:
         """`batches` is what was written down of records from `start` on."""
         self.start = self.end = start
         self.limits = limits
-        self.switches = switches
         self.runs: list[Run] = []  # by first offset
         self.gaps_from: int | None = None  # records before the end that no batch told of
         self.gaps_end = -1
@@ -122,8 +120,6 @@ class SharePartition:
         if not self.runs or self.start > self.runs[-1].last:
             self.seek = False
             return self.end
-        if "share-records-go-to-everybody" in self.switches:
-            return self.start
         if self.seek:
             found = self._first_free()
             if found is not None:
@@ -143,6 +139,16 @@ class SharePartition:
                     return first
         return None
 
+    def is_free(self, one: InFlight) -> bool:
+        return one.free
+
+    def give(self, one: InFlight, member: str, limits: Limits, now: int) -> bool:
+        """Have the member acquire it; whether that can be."""
+        if not one.turn(ACQUIRED, limits.deliveries, member, delivers=True):
+            return False
+        one.expires = now + limits.lock_ms
+        return True
+
     def can_acquire(self) -> bool:
         if self.next_offset() != self.end + 1:
             return True
@@ -150,8 +156,6 @@ class SharePartition:
 
     def deadline(self) -> int | None:
         """The instant at which the next lock ends."""
-        if "share-locks-never-end" in self.switches:
-            return None
         instants = [
             one.expires
             for run in self.runs
@@ -210,8 +214,6 @@ class SharePartition:
                 self._turn(at, at, one, batch.type_of(at), change, now)
 
     def _check_whole(self, one: InFlight, member: str) -> None:
-        if "share-acks-of-anybody" in self.switches:
-            return
         if one.member == NOBODY:
             words = "The batch is not in the acquired state."
             raise _state(f"The batch cannot be acknowledged. {words}")
@@ -220,8 +222,6 @@ class SharePartition:
         self._check_pending(one)
 
     def _check_one(self, one: InFlight, member: str) -> None:
-        if "share-acks-of-anybody" in self.switches:
-            return
         if one.state is not ACQUIRED:
             raise _state("The offset cannot be acknowledged. The offset is not acquired.")
         self._check_pending(one)
@@ -236,8 +236,6 @@ class SharePartition:
     def _turn(
         self, first: int, last: int, one: InFlight, kind: int, change: Change, now: int
     ) -> None:
-        if "share-acks-of-anybody" in self.switches and one.state is not ACQUIRED:
-            return
         limits = self.limits()
         if kind == RENEW:
             if not limits.renews:
@@ -261,7 +259,7 @@ class SharePartition:
     def _conclude(self, change: Change, good: bool, now: int) -> None:
         for one, row in change.pairs:
             one.settle(good, now)
-            if one.state is AVAILABLE and "share-released-are-lost" not in self.switches:
+            if one.state is AVAILABLE:
                 self.seek = True
             if not good and row.state in TERMINAL and one.state not in TERMINAL:
                 self.done -= self._counted(row.first, row.last)
@@ -292,8 +290,6 @@ class SharePartition:
 
     def expire(self, now: int) -> list[StateBatch]:
         """Release what locks ended of; the rows to be written."""
-        if "share-locks-never-end" in self.switches:
-            return []
         rows = []
         limit = self.limits().deliveries
         for run in self.runs:

@@ -45,7 +45,6 @@ class ClusterOptions(TypedDict, total=False):
 
     random: Required[RandomSource]
     topic_ids: bool
-    switches: Iterable[str]
     reachable: Callable[[int], bool]
 
 

@@ -94,13 +94,11 @@ class Coordinator:
         keep: Callable[[int, int, str, Transaction | None, int, Written], None],
         mark: Callable[[Transaction, bool, int, int, Callable[[int], None]], None],
         alarm: Callable[[str, int], None],
-        switches: frozenset[str] = frozenset(),
     ) -> None:
         self.rules = rules
         self.led: dict[int, LedPartition] = {}
         self._partition_of = partition_of
         self._new_id, self._keep, self._mark, self._alarm = new_id, keep, mark, alarm
-        self._switches = switches
         self._armed: set[str] = set()
 
     # --- which partitions are ours -----------------------------------------------------------
@@ -112,8 +110,7 @@ class Coordinator:
         )
         for entry in list(led.entries.values()):
             if entry.transaction.state in (State.PREPARE_COMMIT, State.PREPARE_ABORT):
-                if "half-done-ends-forgotten" not in self._switches:
-                    self._have_marked(partition, led, entry, now)
+                self._have_marked(partition, led, entry, now)
             elif entry.transaction.state is State.ONGOING:
                 self._arm(TIMEOUTS, self.rules.timeout_check_ms, now)
         self._arm(EXPIRY, self.rules.expiry_check_ms, now)
@@ -143,8 +140,7 @@ class Coordinator:
         self, transactional_id: str, timeout_ms: int, expected: Producer | None, now: int
     ) -> Ticket[Struct]:
         """InitProducerId: the next epoch, or first an end to what was left open."""
-        checked = "transaction-timeout-not-validated" not in self._switches
-        if checked and not 0 < timeout_ms <= self.rules.max_timeout_ms:
+        if not self._may_last(timeout_ms):
             return _no_producer(E.INVALID_TRANSACTION_TIMEOUT)
         led, entry, code = self.find(transactional_id)
         if led is None or code:
@@ -155,7 +151,7 @@ class Coordinator:
         one = entry.transaction
         if entry.pending:
             return _no_producer(E.CONCURRENT_TRANSACTIONS)
-        if expected is not None and not _may_be(one, expected) and self._fences():
+        if expected is not None and not _may_be(one, expected):
             return _no_producer(E.PRODUCER_FENCED)
         cell = TABLE[one.state, Input.INIT]
         if cell.do is Do.FENCE:
@@ -169,7 +165,7 @@ class Coordinator:
             kept, known = self.rules.keeps_start, None
             if epoch is not None:
                 known = one.raised_from(epoch, timeout_ms, now, keeps_start=kept)
-                if known is None and self._fences():
+                if known is None:
                     return _no_producer(E.PRODUCER_FENCED)
             to = known or one.raised(timeout_ms, now, keeps_start=kept)
         return self._changed(led, entry, to, now)
@@ -217,7 +213,7 @@ class Coordinator:
                 return _no_producer(E.INVALID_PRODUCER_ID_MAPPING)
             higher_goes = kind == "plain" and not self.rules.equal_epochs
             wrong = producer.epoch < one.epoch if higher_goes else producer.epoch != one.epoch
-            if wrong and self._fences():
+            if wrong:
                 return _no_producer(E.PRODUCER_FENCED)
         if entry.pending:
             return _no_producer(E.CONCURRENT_TRANSACTIONS)
@@ -249,8 +245,7 @@ class Coordinator:
         for led, entry in list(self._all()):
             if entry.transaction.state is not State.ONGOING:
                 continue
-            late = entry.transaction.started + entry.transaction.timeout_ms < now
-            late = late and "transactions-never-time-out" not in self._switches
+            late = self._is_late(entry.transaction, now)
             if late and not entry.pending and TABLE[State.ONGOING, Input.TIMEOUT].do is Do.FENCE:
                 self._fence(led, entry, now)
             going_on = going_on or not late or entry.pending
@@ -279,8 +274,11 @@ class Coordinator:
 
     # --- changes -----------------------------------------------------------------------------
 
-    def _fences(self) -> bool:
-        return "fencing-skipped" not in self._switches
+    def _may_last(self, timeout_ms: int) -> bool:
+        return 0 < timeout_ms <= self.rules.max_timeout_ms
+
+    def _is_late(self, one: Transaction, now: int) -> bool:
+        return one.started + one.timeout_ms < now
 
     def _producers(
         self, transactional_id: str, producer: Producer
@@ -290,7 +288,7 @@ class Coordinator:
         if not code:
             if entry is None or entry.transaction.producer_id != producer.id:
                 code = E.INVALID_PRODUCER_ID_MAPPING
-            elif entry.transaction.epoch != producer.epoch and self._fences():
+            elif entry.transaction.epoch != producer.epoch:
                 code = E.PRODUCER_FENCED
         return led, entry, code
 

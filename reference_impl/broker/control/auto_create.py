@@ -19,7 +19,6 @@ from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SH
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     default_partitions,
     default_replication,
-    eligible_brokers,
 )
 from touchstone.reference_impl.cluster import racks
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
@@ -69,11 +68,9 @@ class AutoTopicCreation:
     def missing_topic(self, name: str, *, allowed: bool) -> tuple[bool, int]:
         """(internal, error code) of a topic that does not exist; it may be created on the way."""
         persona = self._broker.persona
-        allowed = allowed or "auto-creation-not-asked-for" in self._broker.switches
         creating = (
             allowed and self._broker.config.get("auto.create.topics.enable", "true") == "true"
         )
-        creating = creating and "auto-creation-never" not in self._broker.switches
         if name in self._forms():
             if creating or persona.quirk("metadata.internal-topics-are-always-made"):
                 return True, self.internal_topic(name)
@@ -127,14 +124,14 @@ class AutoTopicCreation:
             return
         if self._broker.persona.kraft:
             kraft_topics.check_name(self._broker, name)
-            place = StripedPlacer(eligible_brokers(cluster), cluster.random).place
+            place = StripedPlacer(cluster.eligible_brokers(), cluster.random).place
             try:
                 table = place(partitions, factor)
             except PlacementError as refused:
                 raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
         else:
             zookeeper_topics.check_name(self._broker, name)
-            nodes = eligible_brokers(cluster)
+            nodes = cluster.eligible_brokers()
             if not self._broker.persona.quirk("topics.auto-creation-needs-all-racks"):
                 nodes = racks.without_racks(nodes)
             table = list(

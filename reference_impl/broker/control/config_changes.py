@@ -20,9 +20,9 @@ from touchstone.reference_impl.broker.configs import (
     config_view,
     group_settings,
     metrics_settings,
-    topic_settings,
 )
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -77,9 +77,9 @@ class ConfigChanges:
         if kind == TOPIC:
             if name not in self._broker.cluster.topics:
                 raise self.missing(name)
-            self._hold(kind, name, lambda: topic_settings.check(self._broker, configs))
+            self._hold(kind, name, lambda: self._broker.room(TopicSettings).check(configs))
             if not validate_only:
-                left_out = topic_settings.left_out(self._broker, configs)
+                left_out = self._broker.room(TopicSettings).left_out(configs)
                 self._broker.cluster.configure(name, configs, left_out)
                 self._broker.room(ClusterController).active.configs_changed()
         elif kind == BROKER:

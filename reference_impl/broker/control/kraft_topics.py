@@ -14,17 +14,15 @@ from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.configs import topic_settings
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
-from touchstone.reference_impl.broker.control import topic_names
+from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
+from touchstone.reference_impl.broker.control.topic_names import TopicNames
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     UNSET,
     NewTopic,
     Outcome,
     default_partitions,
     default_replication,
-    eligible_brokers,
-    fenced_brokers,
     grow,
 )
 from touchstone.reference_impl.cluster.racks import PlacementError, StripedPlacer
@@ -101,9 +99,7 @@ def _create(broker: Broker, topic: NewTopic, fresh: Set[str], *, validate_only: 
 def check_name(broker: Broker, name: str, fresh: Set[str] = frozenset()) -> None:
     """`fresh` are the names of the same request: they are not there yet, whatever is made."""
     cluster = broker.cluster
-    message = topic_names.refusal(name, "invalid")
-    if message and "topic-created-without-validation" not in broker.switches:
-        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+    broker.room(TopicNames).check(name)
     if name in cluster.topics:
         raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
     colliding = [other for other in cluster.colliding(name) if other not in fresh]
@@ -123,7 +119,7 @@ def _configs(broker: Broker, topic: NewTopic) -> dict[str, str]:
         )
     configs = {name: value for name, value in topic.configs if value is not None}
     try:
-        topic_settings.check(broker, configs)
+        broker.room(TopicSettings).check(configs)
     except ValueRefused as refused:
         raise ApiError(ErrorCode.INVALID_CONFIG, refused.message) from None
     return configs
@@ -156,7 +152,7 @@ def placement(broker: Broker, topic: NewTopic) -> list[list[int]]:
 def _place(broker: Broker, partitions: int, factor: int) -> list[list[int]]:
     cluster = broker.cluster
     cordons = broker.persona.quirk("placement.mentions-cordoned-directories")
-    placer = StripedPlacer(eligible_brokers(cluster) + fenced_brokers(cluster), cluster.random)
+    placer = StripedPlacer(cluster.eligible_brokers() + cluster.fenced_brokers(), cluster.random)
     return placer.place(partitions, factor, cordons=cordons)
 
 

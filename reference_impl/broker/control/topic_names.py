@@ -9,6 +9,13 @@ Source: org.apache.kafka.common.internals.Topic@1.0.2, 2.8.2 and 4.3.1; messages
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.wire.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
 
 LONGEST = 249
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
@@ -49,3 +56,16 @@ def refusal(name: str, words: str) -> str | None:
     """The message for an illegal name in these words, None for a legal one."""
     wrong = fault(name)
     return REFUSALS[words][wrong].format(name=name, max=LONGEST) if wrong else None
+
+
+class TopicNames:
+    """The names that a broker's controller takes for new topics."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._words = "invalid" if broker.persona.kraft else "illegal"
+
+    def check(self, name: str) -> None:
+        """Raises ApiError for an illegal name."""
+        message = refusal(name, self._words)
+        if message:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)

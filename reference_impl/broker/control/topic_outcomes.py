@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.topology import NO_TOPIC_ID, Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -79,20 +78,6 @@ def grow(
             broker.cluster.grow(name, added)
         outcomes.append(Outcome(name))
     return outcomes, [name for name in times if times[name] > 1]
-
-
-def eligible_brokers(cluster: Cluster) -> list[EligibleBroker]:
-    """The live brokers, as placement sees them."""
-    if "racks-ignored" in cluster.switches:
-        return [EligibleBroker(node.id) for node in cluster.alive]
-    return [EligibleBroker(node.id, node.rack) for node in cluster.alive]
-
-
-def fenced_brokers(cluster: Cluster) -> list[EligibleBroker]:
-    """Registered brokers that are away: KRaft gives them replicas after all others."""
-    away = [node for node in cluster.brokers.values() if not node.alive]
-    racks = "racks-ignored" not in cluster.switches
-    return [EligibleBroker(node.id, node.rack if racks else None, fenced=True) for node in away]
 
 
 def has_leaders(cluster: Cluster, name: str | None) -> bool:

@@ -17,17 +17,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.configs import topic_settings
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
-from touchstone.reference_impl.broker.control import topic_names
+from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.control.topic_names import TopicNames
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     UNSET,
     NewTopic,
     Outcome,
     default_partitions,
     default_replication,
-    eligible_brokers,
     grow,
 )
 from touchstone.reference_impl.cluster import racks
@@ -162,7 +161,7 @@ def _configs(broker: Broker, topic: NewTopic) -> dict[str, str]:
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     configs = {name: value for name, value in topic.configs if value is not None}
     try:
-        topic_settings.check(broker, configs)
+        broker.room(TopicSettings).check(configs)
     except ValueRefused as refused:
         unknown_name = refused.message.startswith("Unknown topic config name")
         coded = unknown_name or broker.persona.quirk("topics.bad-config-values-have-a-code")
@@ -189,7 +188,7 @@ def placement(broker: Broker, topic: NewTopic) -> Table:
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return placed(
         broker,
-        lambda: racks.assign(eligible_brokers(cluster), partitions, factor, random=cluster.random),
+        lambda: racks.assign(cluster.eligible_brokers(), partitions, factor, random=cluster.random),
     )
 
 
@@ -211,9 +210,7 @@ def unknown_error(broker: Broker, message: str) -> ApiError:
 
 def check_name(broker: Broker, name: str) -> None:
     cluster = broker.cluster
-    message = topic_names.refusal(name, "illegal")
-    if message and "topic-created-without-validation" not in broker.switches:
-        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+    broker.room(TopicNames).check(name)
     if _taken(broker, name):
         raise _exists(name)
     colliding = cluster.colliding(name)
@@ -262,7 +259,7 @@ def create_partitions(
     names = [name for name, _, _ in rows]
     if _not_controller(broker):
         return [Outcome(n, ErrorCode.NOT_CONTROLLER) for n in dict.fromkeys(names)]
-    if len({node.rack is None for node in eligible_brokers(broker.cluster)}) > 1:
+    if len({node.rack is None for node in broker.cluster.eligible_brokers()}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
     outcomes, twice = grow(broker, rows, _grown, validate_only=validate_only)
@@ -300,7 +297,7 @@ def _grown(
             raise unknown_error(broker, "empty.head")
         table = placed(
             broker,
-            lambda: racks.continue_assignment(eligible_brokers(cluster), existing, count),
+            lambda: racks.continue_assignment(cluster.eligible_brokers(), existing, count),
             now,
         )
         return list(table.values())

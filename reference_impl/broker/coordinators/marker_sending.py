@@ -42,12 +42,7 @@ def have_marked(
     Nothing is sent any more once it is not `wanted`: another coordinator sees to it.
     """
     mark = Mark(one.producer_id, one.epoch, commit, coordinator_epoch, one.version)
-    left = set(one.partitions)
-    if "marker-not-written" in broker.switches:
-        left.clear()
-    if "torn-transaction" in broker.switches:
-        left = set(sorted(left)[:1])
-    _MarkerDelivery(broker, one.id, mark, left, done, wanted).go(now)
+    _MarkerDelivery(broker, one.id, mark, set(one.partitions), done, wanted).go(now)
 
 
 class _MarkerDelivery:

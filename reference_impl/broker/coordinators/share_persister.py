@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.internal_topics import SHARES
-from touchstone.reference_impl.broker.coordinators import share_states
+from touchstone.reference_impl.broker.coordinators.share_states import ShareStates
 from touchstone.reference_impl.cluster.replica import NO_LEADER
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
@@ -144,10 +144,12 @@ class _PersisterRequest:
             broker.room(AutoTopicCreation).internal_topic(SHARES)
             self._again(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
             return
-        partition = broker.cluster.partition(SHARES, share_states.partition_of(broker, self.key))
+        partition = broker.cluster.partition(
+            SHARES, broker.room(ShareStates).partition_of(self.key)
+        )
         leader = NO_LEADER if partition is None else partition.leader
         if leader == broker.id:
-            share_states.run(broker, self.key, self.operation.ask, now, self._told)
+            broker.room(ShareStates).run(self.key, self.operation.ask, now, self._told)
         elif leader < 0:
             self._again(Answer(E.COORDINATOR_NOT_AVAILABLE), now)
         else:

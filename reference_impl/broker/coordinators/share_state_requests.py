@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators import share_states
+from touchstone.reference_impl.broker.coordinators.share_states import ShareStates
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.coordinator import (
@@ -80,8 +81,8 @@ class ShareStateRequests:
         now: int,
         then: share_states.ResultListener,
     ) -> None:
-        share_states.run(
-            self._broker, key, lambda coordinator: ask(coordinator, key, row), now, then
+        self._broker.room(ShareStates).run(
+            key, lambda coordinator: ask(coordinator, key, row), now, then
         )
 
 

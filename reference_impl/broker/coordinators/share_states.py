@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.internal_topics import SHARES
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 ResultListener = Callable[[ShareResult, int], None]
 _PRUNED_MS = "share.coordinator.state.topic.prune.interval.ms"
 _COLD_MS = "share.coordinator.cold.partition.snapshot.interval.ms"
-_FIVE_MINUTES, _NEVER = 300_000, 1 << 62
+_FIVE_MINUTES = 300_000
 _NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.", early=True)
 
 
@@ -54,7 +53,7 @@ class ShareStates:
         self.runtime = CoordinatorRuntime(
             broker, "share states", SHARES, load=self._load, unload=self._unload
         )
-        self.coordinator = _make(broker)
+        self.coordinator = self._make()
 
     def partition_of(self, key: SharePartitionKey) -> int:
         group, topic_id, index = key
@@ -85,6 +84,114 @@ class ShareStates:
 
         return Load(read, lambda at: None)
 
+    def run(
+        self,
+        key: SharePartitionKey,
+        ask: Callable[[ShareCoordinator], ShareResult],
+        now: int,
+        then: ResultListener,
+    ) -> None:
+        """Ask the coordinator of this share partition, if that is us; `then(told, now)` when it
+        counts, perhaps before this returns.
+        """
+        index = self.partition_of(key)
+        replica, _ = self._broker.replicas.locate(SHARES, index)
+        if replica is None:
+            then(ShareResult(_NOT_OURS), now)
+            return
+        told = ask(self.coordinator)
+        if told.write is None:
+            then(told, now)
+            return
+
+        def written(code: int, at: int) -> None:
+            then(ShareResult(Fault(code, E(code).name, early=True)) if code else told, at)
+
+        self._keep(index, [told.write], now, written)
+
+    def _keep(
+        self,
+        index: int,
+        writes: Sequence[Write],
+        now: int,
+        then: Callable[[int, int], None],
+    ) -> None:
+        """Append these to a partition that we lead, then `then(code, now)`."""
+        coordinator, prunable = self.coordinator, self.prunable[index]
+        replica, _ = self._broker.replicas.locate(SHARES, index)
+        if replica is None:
+            then(E.NOT_COORDINATOR, now)
+            return
+        left = list(enumerate(writes, replica.log.log_end_offset))
+        failed = []
+
+        def take() -> None:
+            while left:
+                offset, write = left.pop(0)
+                coordinator.take(write)
+                prunable.note(offset, write)
+
+        def written(code: int, at: int) -> None:
+            if code:
+                failed.append(code)
+            else:
+                take()
+            then(code, at)
+
+        records = log_records.batch_of(writes, now)
+        self.runtime.append(index, records, now, written)
+        if not failed:
+            take()
+
+    def _append_tombstones(self, now: int) -> None:
+        """Tombstones for states of topics that are no more."""
+        there = self._broker.cluster.by_id
+        for index, keys in self.coordinated().items():
+            tombstones = [Write(key, None) for key in keys if key[1] not in there]
+            if tombstones:
+                self._keep(index, tombstones, now, nobody_waits)
+
+    def _make(self) -> ShareCoordinator:
+        def exists(topic_id: bytes, index: int) -> bool:
+            topic = self._broker.cluster.by_id.get(topic_id)
+            return topic is not None and 0 <= index < len(topic.partitions)
+
+        after = self._broker.room(Groups).number(
+            "share.coordinator.snapshot.update.records.per.snapshot"
+        )
+        self._broker.soon("share state alarms", self._watch)
+        return ShareCoordinator(exists, after)
+
+    def _watch(self, now: int) -> None:
+        """Prune, and snapshot cold states, each time its interval is over."""
+        for name, due in ((_PRUNED_MS, self._prune), (_COLD_MS, self._snapshot_cold)):
+            self._remind(name, due, now)
+
+    def _remind(self, name: str, due: Callable[[int], None], now: int) -> None:
+        def call(at: int) -> None:
+            due(at)
+            self._remind(name, due, at)
+
+        at = now + self._broker.number(name, _FIVE_MINUTES)
+        self.runtime.remind(name, at, call)
+
+    def _prune(self, now: int) -> None:
+        for index, prunable in self.prunable.items():
+            replica, _ = self._broker.replicas.locate(SHARES, index)
+            before = prunable.before
+            if replica is None or before is None or before > replica.log.high_watermark:
+                continue
+            if before > replica.log.log_start_offset:
+                replica.log.delete_to(before, now)
+                self._broker.purgatory.touch(log_key(SHARES, index))
+
+    def _snapshot_cold(self, now: int) -> None:
+        idle = self._broker.number(_COLD_MS, _FIVE_MINUTES)
+        for index, keys in self.coordinated().items():
+            snapshots = self.coordinator.cold(keys, now, idle)
+            if snapshots:
+                self._keep(index, snapshots, now, nobody_waits)
+
 
 def states_of(broker: Broker) -> ShareStates:
     return broker.room(ShareStates)
@@ -98,130 +205,8 @@ def leadership_changed(broker: Broker, now: int) -> None:
 
 def topics_deleted(broker: Broker) -> None:
     """Topics were deleted: so are their states, as soon as this broker is done with its entry."""
-    broker.soon("states of deleted topics", partial(_append_tombstones, broker))
+    broker.soon("states of deleted topics", broker.room(ShareStates)._append_tombstones)
 
 
 def partition_of(broker: Broker, key: SharePartitionKey) -> int:
     return states_of(broker).partition_of(key)
-
-
-def run(
-    broker: Broker,
-    key: SharePartitionKey,
-    ask: Callable[[ShareCoordinator], ShareResult],
-    now: int,
-    then: ResultListener,
-) -> None:
-    """Ask the coordinator of this share partition, if that is us; `then(told, now)` when it
-    counts, perhaps before this returns.
-    """
-    index = partition_of(broker, key)
-    replica, _ = broker.replicas.locate(SHARES, index)
-    if replica is None:
-        then(ShareResult(_NOT_OURS), now)
-        return
-    told = ask(states_of(broker).coordinator)
-    if told.write is None:
-        then(told, now)
-        return
-
-    def written(code: int, at: int) -> None:
-        then(ShareResult(Fault(code, E(code).name, early=True)) if code else told, at)
-
-    _keep(broker, index, [told.write], now, written)
-
-
-def _keep(
-    broker: Broker,
-    index: int,
-    writes: Sequence[Write],
-    now: int,
-    then: Callable[[int, int], None],
-) -> None:
-    """Append these to a partition that we lead, then `then(code, now)`."""
-    states = states_of(broker)
-    coordinator, prunable = states.coordinator, states.prunable[index]
-    replica, _ = broker.replicas.locate(SHARES, index)
-    if replica is None:
-        then(E.NOT_COORDINATOR, now)
-        return
-    left = list(enumerate(writes, replica.log.log_end_offset))
-    failed = []
-
-    def take() -> None:
-        while left:
-            offset, write = left.pop(0)
-            coordinator.take(write)
-            prunable.note(offset, write)
-
-    def written(code: int, at: int) -> None:
-        if code:
-            failed.append(code)
-        else:
-            take()
-        then(code, at)
-
-    records = log_records.batch_of(writes, now)
-    states.runtime.append(index, records, now, written)
-    if not failed:
-        take()
-
-
-def _append_tombstones(broker: Broker, now: int) -> None:
-    """Tombstones for states of topics that are no more."""
-    if "share-tombstones-missing" in broker.switches:
-        return
-    there = broker.cluster.by_id
-    for index, keys in states_of(broker).coordinated().items():
-        tombstones = [Write(key, None) for key in keys if key[1] not in there]
-        if tombstones:
-            _keep(broker, index, tombstones, now, nobody_waits)
-
-
-def _make(broker: Broker) -> ShareCoordinator:
-    def exists(topic_id: bytes, index: int) -> bool:
-        topic = broker.cluster.by_id.get(topic_id)
-        return topic is not None and 0 <= index < len(topic.partitions)
-
-    after = broker.room(Groups).number("share.coordinator.snapshot.update.records.per.snapshot")
-    after = _NEVER if "share-snapshots-missing" in broker.switches else after
-    broker.soon("share state alarms", partial(_watch, broker))
-    return ShareCoordinator(exists, after)
-
-
-def _watch(broker: Broker, now: int) -> None:
-    """Prune, and snapshot cold states, each time its interval is over."""
-    for name, due in ((_PRUNED_MS, _prune), (_COLD_MS, _snapshot_cold)):
-        _remind(broker, name, due, now)
-
-
-def _remind(broker: Broker, name: str, due: Callable[[Broker, int], None], now: int) -> None:
-    def call(at: int) -> None:
-        due(broker, at)
-        _remind(broker, name, due, at)
-
-    at = now + broker.number(name, _FIVE_MINUTES)
-    states_of(broker).runtime.remind(name, at, call)
-
-
-def _prune(broker: Broker, now: int) -> None:
-    if "share-log-never-pruned" in broker.switches:
-        return
-    for index, prunable in states_of(broker).prunable.items():
-        replica, _ = broker.replicas.locate(SHARES, index)
-        before = prunable.before
-        if replica is None or before is None or before > replica.log.high_watermark:
-            continue
-        if before > replica.log.log_start_offset:
-            replica.log.delete_to(before, now)
-            broker.purgatory.touch(log_key(SHARES, index))
-
-
-def _snapshot_cold(broker: Broker, now: int) -> None:
-    if "share-cold-states-stay" in broker.switches:
-        return
-    idle = broker.number(_COLD_MS, _FIVE_MINUTES)
-    for index, keys in states_of(broker).coordinated().items():
-        snapshots = states_of(broker).coordinator.cold(keys, now, idle)
-        if snapshots:
-            _keep(broker, index, snapshots, now, nobody_waits)

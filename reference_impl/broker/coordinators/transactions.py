@@ -86,6 +86,17 @@ class Transactions:
     def partition_of(self, transactional_id: str) -> int:
         return self.runtime.partition_of(transactional_id)
 
+    def _have_marked(
+        self,
+        one: Transaction,
+        commit: bool,
+        epoch: int,
+        now: int,
+        done: Callable[[int], None],
+        wanted: Callable[[], bool],
+    ) -> None:
+        have_marked(self._broker, one, commit, epoch, now, done, wanted)
+
     def _make(self) -> Coordinator:
         quirk, setting = self._broker.persona.quirk, self._broker.room(Groups).number
         rules = Rules(
@@ -117,7 +128,7 @@ class Transactions:
                 led = coordinator.led.get(partition)
                 return led is not None and led.epoch == epoch
 
-            have_marked(self._broker, one, commit, epoch, now, done, wanted)
+            self._have_marked(one, commit, epoch, now, done, wanted)
 
         coordinator = Coordinator(
             rules,
@@ -126,7 +137,6 @@ class Transactions:
             keep=keep,
             mark=mark,
             alarm=alarm,
-            switches=self._broker.switches,
         )
         return coordinator
 

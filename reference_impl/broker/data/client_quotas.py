@@ -99,12 +99,11 @@ class ClientQuotas:
         self._rates: dict[tuple[int, Whose], _Rate] = {}
         self._unread: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
         self._static = any(name in broker.config for name in STATIC.values())
-        self._ignored = "quotas-ignored" in broker.switches
         self._settings = broker.cluster.client_settings
 
     def __bool__(self) -> bool:
         """Whether anybody may have to wait at all."""
-        return (self._static or self._settings.has_quotas) and not self._ignored
+        return self._static or self._settings.has_quotas
 
     def most(self, key: int, client_id: str | None) -> float | None:
         """Bytes that a client may have in one answer, where that is bounded."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.cleaner import Cleaning
-from touchstone.reference_impl.log.dirtiness import dirty_part
+from touchstone.reference_impl.log.dirtiness import CompactionConfig, Dirty, dirty_part
 from touchstone.reference_impl.log.retention import retain
 
 if TYPE_CHECKING:
@@ -74,8 +74,6 @@ class LogManager:
         self._retain(self._replicas(compact=False), now)
 
     def _retain(self, replicas: list[Replica], now: int) -> None:
-        if "retention-ignored" in self._broker.switches:
-            return
         for replica in replicas:
             config = self._broker.config_of(replica.topic)
             try:
@@ -130,17 +128,20 @@ class LogManager:
         if not found:
             return None
         _, log, dirty, config = max(found, key=lambda row: row[0])
+        return self._guarded(self._cleaning(log, dirty, config, now))
+
+    def _cleaning(
+        self, log: PartitionLog, dirty: Dirty, config: CompactionConfig, now: int
+    ) -> Cleaning:
         buffer = self._number("log.cleaner.dedupe.buffer.size", 128 << 20)
-        cleaning = Cleaning(
+        return Cleaning(
             log,
             dirty,
             config,
             now,
-            horizons=broker.persona.quirk("cleaner.delete-horizons"),
+            horizons=self._broker.persona.quirk("cleaner.delete-horizons"),
             room=max(1, int(buffer * _FILLED / _KEY_BYTES)),
-            switches=broker.switches,
         )
-        return self._guarded(cleaning)
 
     def _guarded(self, cleaning: Cleaning) -> Iterator[None]:
         try:

@@ -12,7 +12,7 @@ Sources: SharePartitionManager, SharePartition, ShareFetchUtils@4.3.1 (facts); K
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs import group_settings
@@ -20,6 +20,7 @@ from touchstone.reference_impl.broker.coordinators import share_persister
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer, Update
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.share.checks import AcknowledgementBatch
+from touchstone.reference_impl.share.coordinator import ShareState
 from touchstone.reference_impl.share.partition import Change, Limits, SharePartition
 from touchstone.reference_impl.share.state_batches import NO_OFFSET, StateBatch
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -161,22 +162,19 @@ class SharePartitions:
                 one.fault = code, answer.message
                 del self.all[one.key]
             else:
-                if "share-next-leader-begins-anew" in self._broker.switches:
-                    kept = replace(kept, start=NO_OFFSET, batches=())
-                start = self._start(one, at) if kept.start == NO_OFFSET else kept.start
-                one.state_epoch = kept.state_epoch
-                one.share = SharePartition(
-                    start,
-                    lambda: self._limits(one.key[0]),
-                    batches=kept.batches,
-                    switches=self._broker.switches,
-                )
+                one.share = self._taken_up(one, kept, at)
             self._broker.purgatory.touch(key_of(one.key[0], one.key[1:]))
 
         def ask(at: int) -> None:
             share_persister.read(self._broker, one.key, one.leader_epoch, at, told)
 
         self._broker.soon(("share partition", one.key), ask)
+
+    def _taken_up(self, one: HostedPartition, kept: ShareState, now: int) -> SharePartition:
+        """The share partition as its coordinator has it, or as its group wants it begun."""
+        one.state_epoch = kept.state_epoch
+        start = self._start(one, now) if kept.start == NO_OFFSET else kept.start
+        return SharePartition(start, lambda: self._limits(one.key[0]), batches=kept.batches)
 
     def _start(self, one: HostedPartition, now: int) -> int:
         log = one.replica.log

@@ -6,7 +6,16 @@ here say what each of them does. They are loaded when a switch is on, and only t
 
 from __future__ import annotations
 
-from touchstone.reference_impl.broker.defects import apis, broker, data, groups
+from touchstone.reference_impl.broker.defects import (
+    apis,
+    broker,
+    cluster,
+    data,
+    groups,
+    log,
+    shares,
+    transactions,
+)
 from touchstone.reference_impl.broker.defects.planting import plant
 
-__all__ = ["apis", "broker", "data", "groups", "plant"]
+__all__ = ["apis", "broker", "cluster", "data", "groups", "log", "plant", "shares", "transactions"]

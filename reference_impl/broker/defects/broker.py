@@ -12,10 +12,13 @@ from touchstone.reference_impl.broker.defects.planting import (
     HANDLERS,
     defect,
     maker,
+    setting,
 )
 from touchstone.reference_impl.broker.effects import Connection
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import API_VERSIONS
+
+CONNECTION_LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides")
 
 maker(Broker, "room")
 
@@ -27,6 +30,12 @@ def handler_with_defects(real: Callable[[int], Any], broker: Any, key: int) -> A
         if api == key and switch in broker.switches_planted:
             handle = partial(change, handle, broker)
     return handle
+
+
+@setting("connection-limits-ignored", Broker)
+def connection_limits_ignored(broker: Broker) -> None:
+    for name in CONNECTION_LIMITS:
+        broker.config.pop(name, None)
 
 
 @defect("newer-api-versions-refused", Broker, "_version_fallback")

@@ -1,8 +1,8 @@
 """A switch plants one defect in the broker, and the suites must notice each one.
 
-A switch names a mistake that real brokers have made. It is read in one place of the code, changes
-one behaviour, and says which claim must fail when it is on (`touchstone broker --switch NAME`). A
-suite that stays green with a switch on does not test what it claims to test.
+A switch names a mistake that real brokers have made. It changes one behaviour (how, says
+`broker/defects`), and names the claim that must fail when it is on (`touchstone broker --switch
+NAME`). A suite that stays green with a switch on does not test what it claims to test.
 """
 
 from __future__ import annotations

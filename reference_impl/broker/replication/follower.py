@@ -99,7 +99,6 @@ class Fetcher:
         self._version = quirk("replicas.fetch-version")
         self._epoch_version = quirk("replicas.epoch-request-version")
         self._list_version = quirk("replicas.list-offsets-version")
-        self._cuts = "truncation-skipped" not in broker.switches
         self._on_fetch = quirk("replicas.truncate-on-fetch")
         self._followed: dict[WaitKey, FollowedPartition] = {}
         self._awake: dict[WaitKey, None] = {}  # all of them, but those that sleep
@@ -229,7 +228,7 @@ class Fetcher:
                 log.log_end_offset,
                 log.log_start_offset,
                 each.epoch,
-                log.epochs.latest if self._on_fetch and self._cuts else UNDEFINED,
+                self._last_epoch(log),
             )
             self._asked[place], each.asked_from = each, log.log_end_offset
             if each.in_sync:
@@ -331,8 +330,7 @@ class Fetcher:
         """Truncate to the high watermark, because there is no epoch to ask for."""
         if following.replica.log.epochs.latest != UNDEFINED:
             return False
-        if self._cuts:
-            following.replica.log.truncate_to(following.start, now)
+        self._truncate(following.replica.log, following.start, now)
         following.truncating = False
         return True
 
@@ -384,8 +382,7 @@ class Fetcher:
     def _cut(self, following: FollowedPartition, epoch: int, end: int, now: int) -> None:
         replica = following.replica
         offset, done = where_to_cut(replica.log, epoch, end, following.start)
-        if self._cuts:
-            replica.log.truncate_to(offset, now)
+        self._truncate(replica.log, offset, now)
         following.start = offset
         following.truncating = not (done or self._on_fetch)
         self._touch(replica)
@@ -429,12 +426,22 @@ class Fetcher:
             self._ask_offset(following, EARLIEST)
             return
         following.out_of_range = False
-        if not self._cuts:
-            self._back_off(following, now)
-        elif which == LATEST:
-            log.truncate_to(offset, now)
+        self._move(following, which, offset, now)
+        self._touch(following.replica)
+
+    def _last_epoch(self, log: PartitionLog) -> int:
+        """The epoch that a leader compares with its own, where fetches tell it (KIP-595)."""
+        return log.epochs.latest if self._on_fetch else UNDEFINED
+
+    def _truncate(self, log: PartitionLog, offset: int, now: int) -> None:
+        log.truncate_to(offset, now)
+
+    def _move(self, following: FollowedPartition, which: int, offset: int, now: int) -> None:
+        """Go where the leader's log ends, or begins, for its own is out of that range."""
+        log = following.replica.log
+        if which == LATEST:
+            self._truncate(log, offset, now)
         elif offset > log.log_end_offset:
             log.begin_again_at(offset, now)
         else:
             self._back_off(following, now)  # it is in range now, or the leader's word is odd
-        self._touch(following.replica)

@@ -220,7 +220,6 @@ class Replicas:
             min_isr=min_isr,
             alive=self._alive,
             eligible=self._eligible,
-            switches=broker.switches,
         )
         replica.offline = self.logs.offline(topic, state.index)
         if replica.offline:  # the answer to what told it to take this replica up
@@ -263,11 +262,14 @@ class Replicas:
             self._unfollow((state.topic, state.index))
             leaving = self._broker.cluster.brokers[self._broker.id].stopping
             if state.leader != NO_LEADER and not leaving:
-                fetcher = self._fetchers.get(state.leader)
-                if fetcher is None:
-                    fetcher = Fetcher(self._broker, state.leader, self._fetch_settings)
-                    self._fetchers[state.leader] = fetcher
-                fetcher.follow(replica)
+                self._fetcher(state.leader).follow(replica)
+
+    def _fetcher(self, leader: int) -> Fetcher:
+        """The loop that follows this leader, begun if it was not."""
+        found = self._fetchers.get(leader)
+        if found is None:
+            found = self._fetchers[leader] = Fetcher(self._broker, leader, self._fetch_settings)
+        return found
 
     def _unfollow(self, key: TopicPartition) -> None:
         for fetcher in self._fetchers.values():

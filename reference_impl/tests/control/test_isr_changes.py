@@ -20,7 +20,6 @@ SECOND = 1_000
 def shrunk(release: str, *, age: int = 0, switches: tuple[str, ...] = ()) -> Wires:
     """Broker 1 leads and has just taken broker 2 out of the ISR, `age` ms after they began."""
     wires = Wires(release, switches=switches)
-    wires.cluster.switches = frozenset(switches)
     wires.run(age)
     wires.topic("t", (1, 2, 0))
     wires.cut.add(2)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from touchstone.reference_impl.broker.data.log_rules import rules_of
+from touchstone.reference_impl.broker.defects import plant
 from touchstone.reference_impl.broker.personas import PERSONAS, persona
 from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.partition_log import AppendResult, PartitionLog
@@ -43,14 +44,14 @@ class LedAlone(PartitionLog):
 
 def a_log(release: str = "4.3", switches: tuple[str, ...] = (), **config: object) -> PartitionLog:
     settings = replace(TopicConfig(), **config)
-    return LedAlone(
+    log = LedAlone(
         "t",
         0,
         lambda: settings,
         rules=rules_of(persona(release)),
-        switches=frozenset(switches),
         store=stores.chosen[-1](lambda: settings),
     )
+    return plant(log, switches)
 
 
 def a_batch(*values: bytes, codec: int = NONE, **fields: object) -> bytes:

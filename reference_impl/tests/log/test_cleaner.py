@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from touchstone.reference_impl.broker.defects import plant
 from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.cleaner import Cleaning
 from touchstone.reference_impl.log.dirtiness import dirty_part
@@ -60,8 +61,9 @@ class ALog:
         dirty = dirty_part(self.log, self.config, self.now)
         cleaning = Cleaning(
             self.log, dirty, self.config, self.now,
-            horizons=self.horizons, switches=self.switches, room=room,
+            horizons=self.horizons, room=room,
         )  # fmt: skip
+        plant(cleaning, self.switches)
         for piece, _ in enumerate(cleaning.run()):
             if piece == pieces:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
+from touchstone.reference_impl.broker.defects import plant
 from touchstone.reference_impl.txn.coordinator import Coordinator, Producer, Rules
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -40,8 +41,8 @@ class World:
             keep=self._keep,
             mark=lambda one, commit, epoch, now, done: self.marks.append((one, commit, done)),
             alarm=lambda name, at: self.alarms.__setitem__(name, at),
-            switches=frozenset(switches),
         )
+        plant(self.coordinator, switches)
         self.coordinator.lead(PARTITION, 3, {}, self.now)
 
     def _keep(self, partition, epoch, name, to, now, then):
