@@ -19,6 +19,7 @@ from touchstone.reference_impl.broker.configs.config_view import (
     broker_definitions,
     spread_defaults,
 )
+from touchstone.reference_impl.broker.coordinators.producer_ids import BLOCK
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.image import adopt_folders, restore
@@ -32,6 +33,7 @@ from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.files.partition_metadata import uuid_text
 
 LOG = logging.getLogger("touchstone.log")
+_LAST_PRODUCER_ID = 2**63 - 1
 
 
 class DataDir:
@@ -43,6 +45,7 @@ class DataDir:
         self._foreign = (root / names.META_PROPERTIES).exists()
         self._registry = RegistryFile(root)
         self._open: dict[int, LogDirs] = {}
+        self._met: set[int] = set()  # brokers that were opened before, by this process
         self._switches: frozenset[str] = frozenset()
         self._known = False  # a registry was there
         self._cluster: Cluster | None = None
@@ -109,6 +112,9 @@ class DataDir:
             raise
         if self._foreign or not self._known:
             adopt_folders(cluster, dirs.held(), number)
+        if not self._known and number not in self._met:
+            _skip_producer_ids(cluster, dirs)
+        self._met.add(number)
         _catch_up(cluster, dirs)
         for log in dirs.logs().values():
             log.producers.forget_idle(now, self._most_idle_ms())
@@ -176,10 +182,20 @@ class DataDir:
 
 
 def _catch_up(cluster: Cluster, dirs: LogDirs) -> None:
-    """Let no leader epoch and no producer id that the logs have seen be given out again."""
+    """Let no leader epoch that the logs have seen be given out again."""
     for (topic, index), log in dirs.logs().items():
         partition = cluster.partition(topic, index)
         if partition is not None:
             partition.leader_epoch = max(partition.leader_epoch, log.epochs.latest)
-        newest = max(log.producers.producers, default=-1)
-        cluster.next_producer_id = max(cluster.next_producer_id, newest + 1)
+
+
+def _skip_producer_ids(cluster: Cluster, dirs: LogDirs) -> None:
+    """Give out none of the ids in logs that came without the registry that gave them out.
+
+    With a registry only that counts, as in Kafka, whose blocks come from the controller or from
+    ZooKeeper: a client may write any id into a log. No block of Kafka's ends in the ids left out.
+    """
+    for log in dirs.logs().values():
+        for seen in log.producers.producers:
+            if seen < _LAST_PRODUCER_ID - BLOCK:
+                cluster.next_producer_id = max(cluster.next_producer_id, seen + 1)

@@ -22,6 +22,7 @@ from touchstone.reference_impl.wire.records import NONE, read
 from touchstone.reference_impl.wire.records import build as a_batch
 
 PRODUCE, FETCH, CREATE, DESCRIBE_CONFIGS, ALTER_DIRS, DESCRIBE_DIRS = 0, 1, 19, 32, 34, 35
+INIT_PRODUCER_ID = 22
 STAMP = time.time_ns() // 1_000_000  # producers that are old are forgotten at start-up
 
 
@@ -36,10 +37,10 @@ def create(peer: Peer, *, partitions: int = 1, replicas: int = 1, **configs: str
 
 
 def produce(
-    peer: Peer, sequence: int, partition: int = 0, acks: int = -1, stamp: int = STAMP
+    peer: Peer, sequence: int, partition: int = 0, acks: int = -1, stamp: int = STAMP, who: int = 3
 ) -> tuple[int, int]:
     batch = a_batch(
-        2, [b"%d" % sequence], NONE, timestamp=stamp + sequence, producer_id=3, producer_epoch=0,
+        2, [b"%d" % sequence], NONE, timestamp=stamp + sequence, producer_id=who, producer_epoch=0,
         base_sequence=sequence,
     )  # fmt: skip
     body = {
@@ -91,6 +92,38 @@ def test_what_was_there_is_there_again(tmp_path, release):
         assert after.topics["words"].configs == {"segment.bytes": "5000000"}
         assert after.partition("words", 0).leader_epoch == 1
         assert after.next_producer_id >= before.next_producer_id
+
+
+def fresh_producer_id(peer: Peer) -> int:
+    body = {"transactional_id": None, "transaction_timeout_ms": 60_000}
+    answer = peer.ask(INIT_PRODUCER_ID, 0, body)
+    assert answer["error_code"] == 0
+    return answer["producer_id"]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_ids_of_producers_come_from_the_registry_whatever_a_client_wrote(tmp_path, release):
+    """Blocks of ids come from the controller or from ZooKeeper, and no log is asked (KIP-98)."""
+    with serve(release=release, data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
+        assert create(peer) == 0
+        assert fresh_producer_id(peer) == 0
+        assert produce(peer, 0, who=2**63 - 1) == (0, 0)
+        running.kill(0)
+        running.start_broker(0)
+        with Peer(running.bootstrap[0]) as again:
+            assert fresh_producer_id(again) == 1000
+    with serve(release=release, data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
+        assert fresh_producer_id(peer) == 2000
+
+
+@pytest.mark.parametrize(("forged", "fresh"), [(3, 4), (2**63 - 1, 0)])
+def test_logs_without_their_registry_tell_which_ids_are_taken(tmp_path, forged, fresh):
+    with serve(data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
+        assert create(peer) == 0
+        assert produce(peer, 0, who=forged) == (0, 0)
+    (tmp_path / "touchstone.json").unlink()
+    with serve(data=tmp_path) as running, Peer(running.bootstrap[0]) as peer:
+        assert fresh_producer_id(peer) == fresh
 
 
 @pytest.mark.parametrize(("release", "days", "kept"), [("2.8", 6, True), ("4.3", 6, False)])
