@@ -12,6 +12,7 @@ connections (WIRE-22), connection limits (WIRE-06), graceful stop.
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import selectors
 import socket
@@ -39,6 +40,7 @@ _LOOK_MS = 1000
 _LONGEST_MS = 3_600_000  # what a selector can wait has an end (24 days)
 T = TypeVar("T")
 WRITE = selectors.EVENT_WRITE
+_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
 
 
 class TimedTask(Protocol):
@@ -59,6 +61,7 @@ class Server:
         self._unused: set[Channel] = set()  # where those that never spoke are not idle
         self._quotas: dict[Broker, ConnectionQuotas] = {}
         self._full: dict[Broker, socket.socket] = {}  # listeners that wait for a place
+        self._exhausted = False  # the machine has no socket left; it was said
         self._muted = portable.ends()  # channels of which nothing is awaited but their end
         self._look_at: int | None = None
         self._listeners: dict[Broker, socket.socket] = {}
@@ -237,9 +240,10 @@ class Server:
             try:
                 sock, address = listener.accept()
             except BlockingIOError:
+                self._exhausted = False
                 return
-            except OSError as fault:  # out of descriptors, or the peer is gone again
-                LOG.warning("cannot accept: %s", fault)
+            except OSError as fault:
+                self._cannot_accept(listener, broker, fault)
                 return
             host = address[0]
             if not quotas.admits(host):
@@ -258,6 +262,19 @@ class Server:
                 self._unused.add(channel)
             quotas.taken(host)
             self._selector.register(sock, READ, channel)
+
+    def _cannot_accept(self, listener: socket.socket, broker: Broker, fault: OSError) -> None:
+        """Out of descriptors, the listener stays readable: it is not looked at until a connection
+        ends or a moment is over. Else the peer is gone again."""
+        if fault.errno not in _NO_MORE:
+            LOG.warning("cannot accept: %s", fault)
+            return
+        if not self._exhausted:
+            LOG.warning("cannot accept until a connection ends: %s", fault)
+        self._exhausted = True
+        self._selector.unregister(listener)
+        self._full[broker] = listener
+        self._look_soon()
 
     def _readable(self, channel: Channel) -> None:
         if channel.busy or channel.outbox:
@@ -399,9 +416,12 @@ class Server:
         else:
             self._selector.unregister(channel.sock)
             self._muted.register(channel.sock, 0)
-            if self._look_at is None:
-                self._look_at = self._clock() + _LOOK_MS
+            self._look_soon()
         channel.events = events
+
+    def _look_soon(self) -> None:
+        if self._look_at is None:
+            self._look_at = self._clock() + _LOOK_MS
 
     # --- endings -----------------------------------------------------------------------------
 
@@ -424,17 +444,18 @@ class Server:
         self._unused.discard(channel)
         if known:
             self._quotas[channel.broker].given_back(channel.peer_host)
-            self._take_more(channel.broker)
+            self._take_more()
         channel.broker.closed(channel)
 
     def _ignore_listener(self, broker: Broker) -> None:
         if self._full.pop(broker, None) is None:  # one that waits for a place is not looked at
             self._selector.unregister(self._listeners[broker])
 
-    def _take_more(self, broker: Broker) -> None:
-        """A connection ended: a listener that waited for a place accepts again."""
-        if broker in self._full and self._quotas[broker].has_room():
-            self._selector.register(self._full.pop(broker), READ, broker)
+    def _take_more(self) -> None:
+        """A connection ended: listeners that waited for a place accept again."""
+        for broker in [*self._full] if self._full else ():
+            if self._quotas[broker].has_room():
+                self._selector.register(self._full.pop(broker), READ, broker)
 
     def _drop_dead(self, now: int) -> None:
         """Channels that are not read show their end only to a poll: a reset is looked for once in a
@@ -442,6 +463,7 @@ class Server:
         if self._look_at is None or now < self._look_at:
             return
         self._look_at = None
+        self._take_more()
         ended = dict(self._muted.poll(0))
         for channel in [*self._channels, *self._unused] if ended else ():
             if not channel.events and channel.open and channel.sock.fileno() in ended:

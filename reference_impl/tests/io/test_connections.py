@@ -6,13 +6,18 @@ broker's own table, and peers that break a connection instead of ending it.
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
 import socket
 import struct
 import threading
 
 import pytest
 
+from touchstone.reference_impl.io import event_loop
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
+from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 from touchstone.reference_impl.tests.io.test_serving import (
@@ -117,3 +122,54 @@ def test_connections_never_used_end_with_the_broker_at_least():
         running.stop()
         assert unused.frame() is None
         unused.sock.close()
+
+
+class Exhausted(socket.socket):
+    """A listener of a process that has no descriptor left while `code` says so."""
+
+    code, tries = 0, 0
+
+    def accept(self):
+        if Exhausted.code:
+            Exhausted.tries += 1
+            raise OSError(Exhausted.code, os.strerror(Exhausted.code))
+        return super().accept()
+
+
+@pytest.fixture
+def exhausted(monkeypatch):
+    bind = Server.bind
+
+    def bound(host, port):
+        listener = Exhausted(fileno=bind(host, port).detach())
+        listener.setblocking(False)
+        return listener
+
+    monkeypatch.setattr(Server, "bind", staticmethod(bound))
+    yield Exhausted
+    Exhausted.code = Exhausted.tries = 0
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
+@pytest.mark.parametrize("ends", ["a connection", "a moment"])
+def test_without_descriptors_a_listener_waits_and_says_so_once(
+    exhausted, monkeypatch, caplog, ends, code
+):
+    """It stays readable all the while, so a loop that looked at it would do nothing else."""
+    caplog.set_level(logging.WARNING, "touchstone.server")
+    if ends == "a connection":
+        monkeypatch.setattr(event_loop, "_LOOK_MS", 500_000)
+    with serve() as running, Peer(running.bootstrap[0]) as early:
+        early.ask(API_VERSIONS, 0, {})
+        exhausted.code = code
+        with Peer(running.bootstrap[0]) as late:
+            for _ in range(200):  # each is a turn of the loop
+                early.ask(API_VERSIONS, 0, {})
+            assert 1 <= exhausted.tries < 100
+            exhausted.code = 0
+            if ends == "a connection":
+                early.sock.close()
+            assert late.ask(API_VERSIONS, 0, {})["error_code"] == 0
+    assert [each.message.partition(":")[0] for each in caplog.records] == [
+        "cannot accept until a connection ends"
+    ]
