@@ -32,7 +32,7 @@ BROKE, INTERRUPTED = 2, 143
 _ISOLATIONS_OF = {"process": set(ISOLATIONS), "reference": {"disks"}}
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
 # What lets a cluster notice a dead or slow broker while a run of some seconds is still on.
-_LIVELY = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2",
+_FAST_ISR = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "2",
            "group.initial.rebalance.delay.ms": "0"}  # fmt: skip
 # Fifty partitions each, to be made and to be elected anew, are nothing that a history looks at.
 _SMALL = {"offsets.topic.num.partitions": "5", "transaction.state.log.num.partitions": "5"}
@@ -148,7 +148,7 @@ def bootstrap_of(endpoint: Endpoint) -> tuple[str, ...]:
 def shape_of(target: Target, brokers: int, settings: dict[str, str]) -> Shape:
     if target.kind == "external":
         return Shape(brokers=brokers)
-    lively = {**_SMALL, **(_LIVELY if brokers > 2 else {})}
+    lively = {**_SMALL, **(_FAST_ISR if brokers > 2 else {})}
     kraft = target.release is None or tuple(map(int, target.release.split("."))) >= (3, 3)
     lively |= _KRAFT if kraft else _ZOOKEEPER
     return Shape(brokers=brokers, config={**lively, **settings})

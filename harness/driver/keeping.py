@@ -25,7 +25,7 @@ LOOK = "DescribeConfigs"
 WITH_SOURCES = 1  # the first version of DescribeConfigs that tells where a setting comes from
 
 
-class Keeper:
+class SettingsRestorer:
     """The settings that cases of one run have altered and not yet put back. `memory`: what the
     target has been asked in vain.
     """

@@ -36,11 +36,11 @@ OWNED = ("reference", "process", "container")
 SHOWN = 3  # cases that are named, of those that were asked when a target ended
 ENDED, SILENT = "ended", "stopped answering ApiVersions"
 
-Place = tuple[Address, ...]
+Bootstrap = tuple[Address, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
+class TargetEnd:
     """One end of a target: which cases were under way, and whether it serves again."""
 
     how: str
@@ -62,7 +62,7 @@ class Watch:
     life: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Bootstrap:
         return self.endpoint.bootstrap
 
 
@@ -72,13 +72,13 @@ class Standing:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.gone: str | None = None
-        self.deaths: list[Death] = []
+        self.deaths: list[TargetEnd] = []
         self._lock = threading.RLock()
         self._under_way: list[Watch] = []
-        self._lives: Counter[Place] = Counter()
-        self._ends: dict[tuple[Place, int], Death] = {}
+        self._lives: Counter[Bootstrap] = Counter()
+        self._ends: dict[tuple[Bootstrap, int], TargetEnd] = {}
         self._last: tuple[str, ...] = ()
-        self._answered: dict[Place, float] = {}  # when a question was sent that was answered
+        self._answered: dict[Bootstrap, float] = {}  # when a question was sent that was answered
 
     @property
     def ours(self) -> bool:
@@ -103,7 +103,7 @@ class Standing:
             with self._lock:
                 self._under_way.remove(watch)
 
-    def death(self, watch: Watch, *, look: bool, late: bool = False) -> Death | None:
+    def death(self, watch: Watch, *, look: bool, late: bool = False) -> TargetEnd | None:
         """The end of the target under this case, if there was one; `look`: ask whether it lives,
         `late`: after a moment. One that dies of what it read may answer others meanwhile.
 
@@ -155,9 +155,9 @@ class Standing:
                 return how, False
             time.sleep(PAUSE_S)
 
-    def _end(self, watch: Watch, how: str, back: bool) -> Death:
+    def _end(self, watch: Watch, how: str, back: bool) -> TargetEnd:
         cases = tuple(one.case for one in self._under_way if one.place == watch.place)
-        death = Death(how, cases, again=self._started_again(watch, how, back))
+        death = TargetEnd(how, cases, again=self._started_again(watch, how, back))
         self.deaths.append(death)
         self._ends[watch.place, watch.life] = death
         self._lives[watch.place] += 1

@@ -17,11 +17,11 @@ from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.auto_creation import Given
 from touchstone.harness.driver.deleting import ALL_S, Deleter
 from touchstone.harness.driver.halt import Halt
-from touchstone.harness.driver.keeping import Keeper
+from touchstone.harness.driver.keeping import SettingsRestorer
 from touchstone.harness.driver.preparation import NO_WAITS, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.driver.side_by_side import Sharing
-from touchstone.harness.driver.standing import Death, Standing, Watch, settle
+from touchstone.harness.driver.standing import Standing, TargetEnd, Watch, settle
 from touchstone.harness.judgement.verdict import reached
 from touchstone.harness.model import pace, profiles
 from touchstone.harness.model.claim import CaseId, Claim
@@ -65,7 +65,7 @@ class Seen:
     """What came of a scenario; `death`: the target ended under it, and under nothing else."""
 
     transcript: Transcript
-    death: Death | None = None
+    death: TargetEnd | None = None
 
 
 class Turns:
@@ -87,7 +87,7 @@ class Turns:
             alterable, whole_run=not self.standing.ours, room=getattr(target, "room", 1)
         )
         self.preparation = Preparation() if shared else None
-        self.keeper = Keeper(self.preparation) if shared else None
+        self.keeper = SettingsRestorer(self.preparation) if shared else None
         self.deleter = Deleter(self._offered, self.preparation) if shared else None
         self._again = Preparation() if shared else None  # of those that are asked again, alone
         self._given: dict[int, Given | None] = {}  # number of brokers -> what a topic gets
@@ -269,7 +269,7 @@ class Turns:
             if free or not self._forgets_groups():
                 self.deleter.some(endpoint)
 
-    def _death(self, watch: Watch, scenario: Scenario, seen: Transcript) -> Death | None:
+    def _death(self, watch: Watch, scenario: Scenario, seen: Transcript) -> TargetEnd | None:
         """The end of the target under this case. Who harms brokers may lose them."""
         ends = set(seen.connections.values())
         if self.halt.on:  # which has cut its connections

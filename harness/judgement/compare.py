@@ -108,7 +108,7 @@ def _readable(reading: Reading) -> str:
     return reading.undecodable or ("decodes" if reading.answer is not None else "none")
 
 
-Place = tuple[Step, ...]
+FieldPath = tuple[Step, ...]
 
 
 # Fields that name an element of an array; by them one missing element is one difference.
@@ -122,7 +122,7 @@ SHARED_IDENTITIES = ("base_offset", "offset", "first_offset", "member_id")
 Name = Callable[[Any], Any]
 
 
-def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, Any, Any]]:
+def _lists(left: list[Any], right: list[Any], path: FieldPath) -> list[tuple[FieldPath, Any, Any]]:
     """Element by element: by their identity where they have one, else by their place.
 
     The second element of one name belongs to the other side's second: a topic that is asked about
@@ -142,7 +142,7 @@ def _lists(left: list[Any], right: list[Any], path: Place) -> list[tuple[Place, 
     return found if orders[0] == orders[1] else [(path, orders[0], orders[1]), *found]
 
 
-def _each(pairs: Iterable[tuple[Any, Any]], path: Place) -> list[tuple[Place, Any, Any]]:
+def _each(pairs: Iterable[tuple[Any, Any]], path: FieldPath) -> list[tuple[FieldPath, Any, Any]]:
     """What differs in pairs of elements, by their place."""
     return [
         each
@@ -206,7 +206,7 @@ def _tells_apart(elements: list[Any], name: Name) -> bool:
         return False
 
 
-def _values(left: Any, right: Any, path: Place) -> list[tuple[Place, Any, Any]]:
+def _values(left: Any, right: Any, path: FieldPath) -> list[tuple[FieldPath, Any, Any]]:
     """Differences of two values, depth first, in the order of the oracle's fields."""
     if isinstance(left, dict) and isinstance(right, dict):
         found = []

@@ -17,7 +17,7 @@ from touchstone.harness.judgement.verdict import BROKEN, DIVERGES, Verdict
 from touchstone.harness.model.transcript import Transcript
 
 ENDED = "ended"
-LIVES = "answered"  # what is said of an oracle that is not there: it would go on
+ANSWERED = "answered"  # what is said of an oracle that is not there: it would go on
 _LOST = frozenset({"closed", "reset", "refused", "timeout", "gone", "garbled"})
 
 
@@ -31,7 +31,7 @@ def ended(verdict: Verdict, seen: Transcript, kafkas: Transcript | None, how: st
     oracle = None if kafkas is None else _reading(kafkas, step)
     at = step if there is None else there.at
     difference = Difference(
-        label, "connection", LIVES if oracle is None else oracle.outcome, ENDED, kind=CONNECTION,
+        label, "connection", ANSWERED if oracle is None else oracle.outcome, ENDED, kind=CONNECTION,
         api=there.api if there else None, version=there.version if there else None, at=at,
     )  # fmt: skip
     before = tuple(one for one in verdict.differences if one.at < at)

@@ -26,7 +26,7 @@ from typing import Any
 
 from touchstone.harness.model import path as paths
 from touchstone.harness.model.claim import CaseId
-from touchstone.harness.model.expect import ByRelease, Expectation, Place, fits, steps_named
+from touchstone.harness.model.expect import ByRelease, Expectation, Location, fits, steps_named
 from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Scenario, Until
 from touchstone.harness.model.transcript import Transcript
@@ -186,7 +186,7 @@ def _places(
     part: Any, steps: Mapping[str, StepFacts], release: str | None
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(step, field names) of every place that an expectation looks at for this release."""
-    if isinstance(part, Place):
+    if isinstance(part, Location):
         yield from _of_place(part, steps)
     elif isinstance(part, Ref):
         yield part.step, _words(part.path)
@@ -206,7 +206,7 @@ def _places(
 
 
 def _of_place(
-    place: Place, steps: Mapping[str, StepFacts]
+    place: Location, steps: Mapping[str, StepFacts]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     if place.source == "connection":
         # How a connection ended shows in whichever of its steps met the end.

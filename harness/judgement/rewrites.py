@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TOPIC = 2  # of a config resource's kinds
 MOVED = frozenset({6, 74})  # NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH
-SCOUT = "scout"  # the member of suites/rebalance/beats.py that only looks
+PROBE_MEMBER = "scout"  # the member of suites/kit/consumer_groups.py that only looks
 _INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
 _CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
 
@@ -91,7 +91,7 @@ def span(symbols: Symbols, value: Any, _: Struct) -> Any:
 
 def scouted(symbols: Symbols, value: Any, struct: Struct) -> Any:
     """Each look may be an epoch, and how many there are before the news comes is chance."""
-    known = struct.get("member_id") == SCOUT and isinstance(value, int) and value > 0
+    known = struct.get("member_id") == PROBE_MEMBER and isinstance(value, int) and value > 0
     return "$scouted" if known else value
 
 

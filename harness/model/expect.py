@@ -70,7 +70,7 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Somewhere in a transcript; a verb makes it an expectation."""
 
     source: str  # answer | records | batches | own batches | connection | outcome | size
@@ -133,45 +133,45 @@ def plain(wanted: Any) -> Any:
     return wanted
 
 
-def answer(step: str, path: str) -> Place:
+def answer(step: str, path: str) -> Location:
     """A field of a step's decoded answer."""
     paths.parse(path)
-    return Place("answer", step, path)
+    return Location("answer", step, path)
 
 
-def records(step: str, path: str = "", *, at: str = "") -> Place:
+def records(step: str, path: str = "", *, at: str = "") -> Location:
     """The records an answer carries, flat, whatever their format: records("fetch", "[0].value").
 
     `at` is where the bytes stand; by default the first field that holds records.
     """
-    return Place("records", step, path, at)
+    return Location("records", step, path, at)
 
 
-def batches(step: str, path: str = "", *, at: str = "") -> Place:
+def batches(step: str, path: str = "", *, at: str = "") -> Location:
     """The same bytes as batches (or messages) with their headers: batches("fetch", "[0].magic")."""
-    return Place("batches", step, path, at)
+    return Location("batches", step, path, at)
 
 
-def own_batches(step: str, path: str = "") -> Place:
+def own_batches(step: str, path: str = "") -> Location:
     """The batches that a Fetch of one partition of an internal topic brought, with this case's
     records decoded (harness/judgement/internal_logs.py): own_batches("log", "[0].records[*].kind")
     """
-    return Place("own batches", step, path)
+    return Location("own batches", step, path)
 
 
-def size(step: str) -> Place:
+def size(step: str) -> Location:
     """How many bytes the step's answer frame has."""
-    return Place("size", step)
+    return Location("size", step)
 
 
-def connection(name: str = "a") -> Place:
+def connection(name: str = "a") -> Location:
     """How a connection stood at the end: kept, closed, reset, hung."""
-    return Place("connection", name)
+    return Location("connection", name)
 
 
-def outcome(step: str) -> Place:
+def outcome(step: str) -> Location:
     """What a step met: received, or closed, reset, timeout, silent, refused, unmet ..."""
-    return Place("outcome", step)
+    return Location("outcome", step)
 
 
 def answered(step: str) -> Holds:
@@ -191,7 +191,7 @@ def refused(step: str) -> Expectation:
 # looking
 
 
-def _found(place: Place, transcript: Transcript) -> Any:
+def _found(place: Location, transcript: Transcript) -> Any:
     """What stands at the place. Raises PathError or Undecided."""
     if place.source == "connection":
         return transcript.connections.get(place.step, "never opened")
@@ -322,7 +322,7 @@ def _leaves(value: Any) -> Iterable[Any]:
 class Holds(Expectation):
     """A place and what must be true of it."""
 
-    place: Place
+    place: Location
     verb: str
     wanted: Any
 
@@ -427,8 +427,9 @@ def fits(release: str, words: str) -> bool:
 # as JSON, for bundles
 
 _TYPES: dict[str, type] = {
-    kind.__name__: kind for kind in (Holds, All, Any_, ByRelease, Place, Name, Ref, Now)
+    kind.__name__: kind for kind in (Holds, All, Any_, ByRelease, Location, Name, Ref, Now)
 }
+_FORMER_TYPES: dict[str, type] = {"Place": Location}  # in bundles written before it had this name
 
 
 def to_json(expectation: Expectation | None) -> Any:
@@ -436,7 +437,7 @@ def to_json(expectation: Expectation | None) -> Any:
 
 
 def from_json(data: Any) -> Expectation | None:
-    found = None if data is None else placeholders.from_json(data, _TYPES)
+    found = None if data is None else placeholders.from_json(data, _TYPES | _FORMER_TYPES)
     if found is not None and not isinstance(found, Expectation):
         raise ValueError(f"not an expectation: {data!r}")
     return found
@@ -444,7 +445,7 @@ def from_json(data: Any) -> Expectation | None:
 
 def steps_named(expectation: Any) -> set[str]:
     """Every step an expectation looks at: a name that no step has is a mistake of the claim."""
-    if isinstance(expectation, Place):
+    if isinstance(expectation, Location):
         return set() if expectation.source == "connection" else {expectation.step}
     if isinstance(expectation, Ref):
         return {expectation.step}

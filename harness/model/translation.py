@@ -39,7 +39,7 @@ BROKER_RESOURCES = (4, 8)  # BROKER and BROKER_LOGGER are named by the broker's 
 GROUP_RESOURCE = 32
 NO_LEADER = {"leader_id": 0, "leader_epoch": 0}  # what ShareFetch writes where it tells no leader
 # Fields that tell a group's settings.
-TOLD = {
+GROUP_SETTING_FIELDS = {
     "heartbeat_interval_ms": ("consumer.heartbeat.interval.ms", "share.heartbeat.interval.ms"),
     "acquisition_lock_timeout_ms": ("share.record.lock.duration.ms",),
 }
@@ -213,8 +213,10 @@ def _struct(value: Mapping[str, Any], words: _Words) -> dict[str, Any]:
 def _field(name: str, value: Any, words: _Words) -> Any:
     if name == "current_leader" and value == NO_LEADER:
         return value
-    if name in TOLD:
-        meant = (words.configs.get(setting, {}).get(str(value)) for setting in TOLD[name])
+    if name in GROUP_SETTING_FIELDS:
+        meant = (
+            words.configs.get(setting, {}).get(str(value)) for setting in GROUP_SETTING_FIELDS[name]
+        )
         return next((int(one) for one in meant if one is not None), value)
     if name in NODE_FIELDS:
         return _nodes(value, words)

@@ -38,8 +38,8 @@ from touchstone.reference_impl.txn import states as txn_states
 SUITES = ("rebalance", "offsets", "transactions", "share")
 ON_SEVERAL = frozenset({"transactions"})  # suites whose claims on several nodes walk cells too
 UNREACHABLE = EVIDENCE / "states.toml"
-Key = tuple[Enum, Enum]
-Counts = dict[str, dict[Key, int]]  # table -> cell -> conforming cases in which it decided
+Cell = tuple[Enum, Enum]
+Counts = dict[str, dict[Cell, int]]  # table -> cell -> conforming cases in which it decided
 EARLY, LATE, TRANSACTIONS = "group, to 2.2", "group, from 2.3", "transaction"
 CONSUMERS, STEPS = "consumer group", "step of a consumer"
 REQUESTS, SHARED = "request to a consumer group", "record of a share group"
@@ -67,16 +67,16 @@ class Coverage:
     """One table: how often each cell was walked, and why some cannot be."""
 
     name: str
-    walked: Mapping[Key, int]
-    unreachable: Mapping[Key, str]
-    cells: tuple[Key, ...]
+    walked: Mapping[Cell, int]
+    unreachable: Mapping[Cell, str]
+    cells: tuple[Cell, ...]
 
     @property
-    def missing(self) -> list[Key]:
+    def missing(self) -> list[Cell]:
         return [key for key in self.cells if key not in self.walked and key not in self.unreachable]
 
     @property
-    def wrong(self) -> list[Key]:
+    def wrong(self) -> list[Cell]:
         """Cells that are said to be out of reach and were walked."""
         return [key for key in self.cells if key in self.walked and key in self.unreachable]
 
@@ -142,10 +142,10 @@ def _add(total: Counts) -> None:
             total[name][key] = total[name].get(key, 0) + 1
 
 
-def unreachable() -> dict[str, dict[Key, str]]:
+def unreachable() -> dict[str, dict[Cell, str]]:
     """Table -> cell -> why nothing leads there. A cell that cannot happen needs no entry."""
     written = tomllib.loads(UNREACHABLE.read_text(encoding="utf-8"))["states"]
-    found: dict[str, dict[Key, str]] = {}
+    found: dict[str, dict[Cell, str]] = {}
     for name, table in TABLES.items():
         reasons = written.get(name, {})
         found[name] = {
@@ -154,7 +154,7 @@ def unreachable() -> dict[str, dict[Key, str]]:
     return found
 
 
-def _reason(reasons: Mapping[str, Mapping[str, str]], key: Key, cell: Any) -> str | None:
+def _reason(reasons: Mapping[str, Mapping[str, str]], key: Cell, cell: Any) -> str | None:
     if getattr(cell, "do", cell).name == "FAULT":  # a cell is what it does, or has it
         return "cannot happen"
     state = reasons.get(key[0].name, {})

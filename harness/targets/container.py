@@ -231,22 +231,26 @@ class ContainerCluster:
         with contextlib.suppress(NotFound, AssertionError):
             self.network.remove()
 
-    def _keeper(self) -> settings.Keeper:
+    def _keeper(self) -> settings.MetadataAddress:
         if not self.release.kraft:
             rendered = settings.zookeeper("/tmp/data", (EVERYWHERE, _KEEPER_PORT))
             self.keepers.append(
                 self._node("zookeeper", jvm.ZOOKEEPER, rendered, self.images[-1], "zookeeper")
             )
-            return settings.Keeper(zookeeper=f"zookeeper:{_KEEPER_PORT}/kafka")
+            return settings.MetadataAddress(zookeeper=f"zookeeper:{_KEEPER_PORT}/kafka")
         bind = (EVERYWHERE, _KEEPER_PORT)
         if settings.combined(self.release, self.shape):
-            return settings.Keeper("", 0, ("broker-0", _KEEPER_PORT), bind)
-        keeper = settings.Keeper("", settings.CONTROLLER_ID, ("controller", _KEEPER_PORT), bind)
+            return settings.MetadataAddress("", 0, ("broker-0", _KEEPER_PORT), bind)
+        keeper = settings.MetadataAddress(
+            "", settings.CONTROLLER_ID, ("controller", _KEEPER_PORT), bind
+        )
         rendered = settings.controller(self.release, self.shape, data="/tmp/data", keeper=keeper)
         self.keepers.append(self._node("controller", jvm.KAFKA, rendered, self.images[0]))
         return keeper
 
-    def _broker(self, node: int, address: Address, keeper: settings.Keeper) -> ContainerNode:
+    def _broker(
+        self, node: int, address: Address, keeper: settings.MetadataAddress
+    ) -> ContainerNode:
         listening = settings.Listening(
             (EVERYWHERE, address[1]), address, (f"broker-{node}", _INTERNAL_PORT)
         )

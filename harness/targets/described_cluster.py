@@ -20,7 +20,7 @@ from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.description import Before, Description, Start
 from touchstone.harness.targets.ports import free_ports
 from touchstone.harness.targets.process import POLL_SECONDS, STOP_SECONDS
-from touchstone.harness.targets.rendering import Place, Plan
+from touchstone.harness.targets.rendering import BrokerPlace, Plan
 
 ANSWER_SECONDS = 5.0
 AGAIN_SECONDS = 0.5  # between attempts to start a broker whose old self is still registered
@@ -178,7 +178,7 @@ class DescribedCluster:
         start, brokers = self.start_of, self.shape.brokers
         left = iter(ports[brokers:])
         places = [
-            Place(
+            BrokerPlace(
                 start.first_node + number, ports[number], self.shape.rack_of(number) or "",
                 {name: next(left) for name in start.other_ports},
             )
@@ -248,7 +248,7 @@ class DescribedCluster:
 class BrokerProcess:
     """One broker in the hands of the nemesis (the Node of harness/model/target.py)."""
 
-    def __init__(self, cluster: DescribedCluster, place: Place, child: Child) -> None:
+    def __init__(self, cluster: DescribedCluster, place: BrokerPlace, child: Child) -> None:
         self.cluster, self.place, self.child = cluster, place, child
         self.address = (cluster.start_of.host, place.port)
         self.wanted = True  # False while somebody has stopped or killed it on purpose

@@ -135,7 +135,7 @@ def new_id() -> str:
 def _format(release: Release, java: Java, home: Path, folder: Path) -> None:
     """Run the real tool once, for its bootstrap records."""
     data, properties = folder / "data", folder / "server.properties"
-    keeper = settings.Keeper(controller=("127.0.0.1", 1), bind=("127.0.0.1", 1))
+    keeper = settings.MetadataAddress(controller=("127.0.0.1", 1), bind=("127.0.0.1", 1))
     listening = settings.Listening(("127.0.0.1", 2), ("127.0.0.1", 2))
     rendered = settings.broker(
         release, Shape(), 0, data=str(data), listening=listening, keeper=keeper

@@ -8,6 +8,7 @@ Every lie names who must catch it; `harness/tests` runs them all.
 from __future__ import annotations
 
 import copy
+import random
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Turn:
 
 
 Lie = Callable[[Turn], list[bytes] | None]  # frames to send; None: stay honest
-Spoiling = Callable[[Turn, Struct], None]  # changes a decoded answer in place
+AnswerChange = Callable[[Turn, Struct], None]  # changes a decoded answer in place
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,10 @@ def liar(name: str, *, caught_by: str, raw: bool = False) -> Callable[[Lie], Lie
     return register
 
 
-def spoils(name: str, api: str, *, caught_by: str) -> Callable[[Spoiling], Lie]:
+def spoils(name: str, api: str, *, caught_by: str) -> Callable[[AnswerChange], Lie]:
     """Registers a lie that changes the decoded answer of one API in place."""
 
-    def register(change: Spoiling) -> Lie:
+    def register(change: AnswerChange) -> Lie:
         def lie(turn: Turn) -> list[bytes] | None:
             if turn.api != api or turn.honest is None:
                 return None
@@ -120,6 +121,34 @@ def _closes(turn: Turn) -> list[bytes]:
 def _garbage(turn: Turn) -> list[bytes]:
     """Sends bytes whose first four are no size."""
     return [b"HTTP/1.1 400 Bad Request\r\n\r\n".replace(b"HTTP", b"\xff\xff\xff\xf0")]
+
+
+def _answers_honestly(turn: Turn) -> bool:
+    return turn.api in ("ApiVersions", "Metadata")
+
+
+def _random(turn: Turn) -> bytes:
+    """Eight bytes to a thousand, the same for the same request."""
+    chance = random.Random(turn.frame)
+    return chance.randbytes(chance.choice((8, 30, 64, 200, 1000)))
+
+
+@liar("random-bytes", caught_by="framing", raw=True)
+def _random_bytes(turn: Turn) -> list[bytes] | None:
+    """Answers ApiVersions and Metadata, and sends random bytes to everything else."""
+    return None if _answers_honestly(turn) else [_random(turn)]
+
+
+@liar("random-frames", caught_by="correlation-id")
+def _random_frames(turn: Turn) -> list[bytes] | None:
+    """Answers ApiVersions and Metadata, and sends frames of random bytes to everything else."""
+    return None if _answers_honestly(turn) else [_random(turn)]
+
+
+@liar("random-answers", caught_by="answer-parses")
+def _random_answers(turn: Turn) -> list[bytes] | None:
+    """Answers ApiVersions and Metadata; all its other answers are random behind their ids."""
+    return None if _answers_honestly(turn) else [turn.frame[4:8] + _random(turn)]
 
 
 @liar("endless-frame", caught_by="hung", raw=True)

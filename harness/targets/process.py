@@ -192,14 +192,16 @@ class KafkaCluster:
         self.isolation.close()
         self.watchdog.close()
 
-    def _keeper(self, port: int) -> settings.Keeper:
+    def _keeper(self, port: int) -> settings.MetadataAddress:
         at = (self.host, port)
         if not self.release.kraft:
             self.keepers.append(self._zookeeper(at))
-            return settings.Keeper(zookeeper=f"{self.host}:{port}/kafka")
+            return settings.MetadataAddress(zookeeper=f"{self.host}:{port}/kafka")
         if settings.combined(self.release, self.shape):
-            return settings.Keeper(controller_id=0, controller=at, bind=at)
-        keeper = settings.Keeper(controller_id=settings.CONTROLLER_ID, controller=at, bind=at)
+            return settings.MetadataAddress(controller_id=0, controller=at, bind=at)
+        keeper = settings.MetadataAddress(
+            controller_id=settings.CONTROLLER_ID, controller=at, bind=at
+        )
         data = self._data(f"controller-{keeper.controller_id}")
         rendered = settings.controller(self.release, self.shape, data=str(data), keeper=keeper)
         jvm.format_node(
@@ -220,7 +222,7 @@ class KafkaCluster:
         )  # fmt: skip
         return Child(argv, log=self.logs / "zookeeper.log", cwd=self.folder, watchdog=self.watchdog)
 
-    def _broker(self, node: int, address: Address, keeper: settings.Keeper) -> Child:
+    def _broker(self, node: int, address: Address, keeper: settings.MetadataAddress) -> Child:
         data = self._data(f"broker-{node}")
         self.isolation.disk(node, data)
         listening = settings.Listening(address, address)

@@ -17,7 +17,7 @@ from touchstone.harness.targets.description import Before, Description, Start
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BrokerPlace:
     """Where one broker stands: its id, its rack, and the ports that it listens on."""
 
     node: int
@@ -35,7 +35,7 @@ class Plan:
     constants: Mapping[str, str]
     cluster: str
     folder: Path
-    places: Sequence[Place]
+    places: Sequence[BrokerPlace]
     before: Mapping[str, int]
 
     @property

@@ -35,7 +35,7 @@ class Listening:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeper:
+class MetadataAddress:
     """Who keeps the metadata: a ZooKeeper with its chroot, or a KRaft controller."""
 
     zookeeper: str = ""
@@ -78,7 +78,13 @@ def zookeeper(data: str, bind: Address) -> dict[str, str]:
 
 
 def broker(
-    release: Release, shape: Shape, node: int, *, data: str, listening: Listening, keeper: Keeper
+    release: Release,
+    shape: Shape,
+    node: int,
+    *,
+    data: str,
+    listening: Listening,
+    keeper: MetadataAddress,
 ) -> dict[str, str]:
     """One broker's settings (and its controller's, where they are combined)."""
     both = combined(release, shape)
@@ -103,7 +109,9 @@ def broker(
     return settings | _few_brokers(release, shape.brokers) | _asked(shape)
 
 
-def controller(release: Release, shape: Shape, *, data: str, keeper: Keeper) -> dict[str, str]:
+def controller(
+    release: Release, shape: Shape, *, data: str, keeper: MetadataAddress
+) -> dict[str, str]:
     """A KRaft controller apart. It gets the shape's settings too: defaults of topics live there."""
     settings = {
         "log.dirs": data,
@@ -120,7 +128,9 @@ def added(release: Release, shape: Shape) -> dict[str, str]:
     DATA for its folder and 0 for every port.
     """
     here = ("127.0.0.1", 0)
-    keeper = Keeper("127.0.0.1:0/kafka", 0 if combined(release, shape) else CONTROLLER_ID, here)
+    keeper = MetadataAddress(
+        "127.0.0.1:0/kafka", 0 if combined(release, shape) else CONTROLLER_ID, here
+    )
     rendered = broker(
         release, shape, 0, data="DATA", listening=Listening(here, here),
         keeper=replace(keeper, bind=here),
@@ -152,7 +162,7 @@ def _joined(listeners: dict[str, Address]) -> str:
     return ",".join(f"{name}://{host}:{port}" for name, (host, port) in listeners.items())
 
 
-def _quorum(keeper: Keeper) -> dict[str, str]:
+def _quorum(keeper: MetadataAddress) -> dict[str, str]:
     host, port = keeper.controller
     return {
         "controller.listener.names": CONTROLLER,
@@ -160,7 +170,7 @@ def _quorum(keeper: Keeper) -> dict[str, str]:
     }
 
 
-def _zookeeper_client(keeper: Keeper) -> dict[str, str]:
+def _zookeeper_client(keeper: MetadataAddress) -> dict[str, str]:
     # 18 s is the default from 2.5 on (KIP-537); the 6 s before it are lost to one long pause of a
     # machine with two cores, and a lost session is a different scenario from the one asked for.
     return {

@@ -54,7 +54,8 @@ def hashed(talk: Callable[..., Any], group: str) -> dict[str, Any]:
 def looked(talk: Callable[..., Any]) -> dict[str, Any]:
     """The case of scouts of consumer groups: how often one joined is chance, and only its."""
     honest, legal, *faults = (
-        talk(beaten(*row)) for row in (("scout", 2), ("scout", 3), ("scout", 0), ("m1", 3))
+        talk(heartbeat_answered(*row))
+        for row in (("scout", 2), ("scout", 3), ("scout", 0), ("m1", 3))
     )
     return {"scouts": (honest, legal, faults)}
 
@@ -101,7 +102,9 @@ def described(*hosts: str) -> tuple[str, str, int, dict[str, Any], dict[str, Any
     return ("asked", "DescribeGroups", 0, {"groups": ["g"]}, answer)
 
 
-def beaten(member: str, epoch: int) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
+def heartbeat_answered(
+    member: str, epoch: int
+) -> tuple[str, str, int, dict[str, Any], dict[str, Any]]:
     """A heartbeat of this member, answered with this epoch."""
     answer = {
         "throttle_time_ms": 0,

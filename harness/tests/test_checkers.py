@@ -19,7 +19,7 @@ from touchstone.harness.tests.conversations import conversation
 from touchstone.harness.tests.witness import RELEASES, golden, witness
 
 LAST = "4.3"
-SOON, PATIENT = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
+SHORT_S, LONG_S = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
 HALF = "half-a-frame"  # whose rest is waited for
 
 
@@ -27,7 +27,7 @@ HALF = "half-a-frame"  # whose rest is waited for
 def _short_silences(monkeypatch):
     monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02))
     for looks_again in (runner, brokers):  # what is stored is there at the first look, or never
-        monkeypatch.setattr(looks_again, "pauses", lambda: iter([2 * PATIENT]))
+        monkeypatch.setattr(looks_again, "pauses", lambda: iter([2 * LONG_S]))
 
 
 @functools.cache
@@ -36,7 +36,7 @@ def replayed(liar, release=LAST):
     with LyingServer(liar, stored(honest)) as server:
         nonce = honest.header.nonce
         hangs = liar is not None and (liar.caught_by == "hung" or liar.name == HALF)
-        patience = SOON if hangs else PATIENT
+        patience = SHORT_S if hangs else LONG_S
         return run(witness(release), server.endpoint, nonce=nonce, deadline_s=patience)
 
 

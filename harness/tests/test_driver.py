@@ -35,7 +35,7 @@ from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 
-SOON, PATIENT = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
+SHORT_S, LONG_S = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
 TOPIC = Name("t")
 ASK = Ask("ApiVersions", 0, {}, name="asked")
 
@@ -65,7 +65,7 @@ def answering(**bodies):
 def play(script, *scenario, brokers=1, **how):
     with LyingServer(None, script) as server:
         return run(
-            Scenario(scenario, brokers=brokers), server.endpoint, nonce="n", deadline_s=PATIENT,
+            Scenario(scenario, brokers=brokers), server.endpoint, nonce="n", deadline_s=LONG_S,
             **how,
         )  # fmt: skip
 
@@ -104,7 +104,7 @@ def test_one_scenario_sends_the_same_bytes_twice():
 def test_a_hang_ends_the_case(name):
     later = [steps.api_versions(name=f"later {n}") for n in range(5)]
     with LyingServer(LIARS[name], HONEST) as server:
-        found = run(Scenario([ASK, later]), server.endpoint, nonce="n", deadline_s=SOON)
+        found = run(Scenario([ASK, later]), server.endpoint, nonce="n", deadline_s=SHORT_S)
     assert directions(found) == ["opened", "sent", "timeout"]
     assert found.connection == "hung"
 
@@ -132,7 +132,7 @@ def test_frames_without_end_are_garbled():
 
     with LyingServer(LIARS["flood"], lambda: endless) as server:
         found = run(
-            Scenario((ASK, Quiet(name="quiet"))), server.endpoint, nonce="n", deadline_s=PATIENT
+            Scenario((ASK, Quiet(name="quiet"))), server.endpoint, nonce="n", deadline_s=LONG_S
         )
     assert directions(found, "asked")[:3] == ["opened", "sent", "received"]
     assert len(found.events) < 100
@@ -161,7 +161,7 @@ def test_an_answer_in_the_wrong_order_belongs_to_its_request():
     pair = [Send("ApiVersions", 0, {}, "one"), Send("ApiVersions", 0, {}, "two")]
     with LyingServer(LIARS["swaps-answers"], HONEST) as server:
         scenario = Scenario([pair, Await("one"), Await("two")])
-        found = run(scenario, server.endpoint, nonce="n", deadline_s=PATIENT)
+        found = run(scenario, server.endpoint, nonce="n", deadline_s=LONG_S)
     received = [e for e in found.events if e.direction == "received"]
     assert [found.label(event.step) for event in received] == ["two", "one"]
     assert all(int.from_bytes(e.raw[:4], "big") == e.correlation_id for e in received)
@@ -169,13 +169,13 @@ def test_an_answer_in_the_wrong_order_belongs_to_its_request():
 
 def test_an_answer_under_another_id_goes_to_the_oldest_request():
     with LyingServer(LIARS["wrong-correlation-id"], HONEST) as server:
-        found = run(Scenario((ASK,)), server.endpoint, nonce="n", deadline_s=PATIENT)
+        found = run(Scenario((ASK,)), server.endpoint, nonce="n", deadline_s=LONG_S)
     assert directions(found, "asked") == ["opened", "sent", "received"]
 
 
 def test_a_second_answer_is_extra():
     with LyingServer(LIARS["answers-twice"], HONEST) as server:
-        found = run(Scenario((ASK, Quiet())), server.endpoint, nonce="n", deadline_s=PATIENT)
+        found = run(Scenario((ASK, Quiet())), server.endpoint, nonce="n", deadline_s=LONG_S)
     assert len(found.by_label["asked"].extra) == 1
 
 
@@ -309,7 +309,7 @@ def asked_at(choice, leader=2):
         [server.address for server in servers], {n: s.address for n, s in enumerate(servers)}
     )
     ask = Ask("ApiVersions", 0, {}, name="asked", broker=choice)
-    found = run(Scenario((ask,), brokers=3), endpoint, nonce="n", deadline_s=PATIENT)
+    found = run(Scenario((ask,), brokers=3), endpoint, nonce="n", deadline_s=LONG_S)
     for server in servers:
         server.stop()
     return found
@@ -333,7 +333,7 @@ def test_a_broker_that_is_not_there_is_unresolved():
 
 
 def test_a_partition_without_a_leader_is_unresolved(monkeypatch):
-    monkeypatch.setattr(brokers, "pauses", lambda: iter([2 * PATIENT]))  # one look is all
+    monkeypatch.setattr(brokers, "pauses", lambda: iter([2 * LONG_S]))  # one look is all
     found = asked_at(Leader(TOPIC, 0), leader=-1)
     assert directions(found) == ["unresolved"]
     assert "broker -1" in found.events[-1].note

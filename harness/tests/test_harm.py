@@ -22,7 +22,7 @@ from touchstone.harness.model.target import Endpoint, StartFailed
 from touchstone.harness.run.judge import Judge
 from touchstone.harness.run.oracles import Nobody
 from touchstone.harness.targets.liars import LyingServer
-from touchstone.harness.tests.test_driver import PATIENT, SOON, VERSIONS, answering, directions
+from touchstone.harness.tests.test_driver import LONG_S, SHORT_S, VERSIONS, answering, directions
 
 ASK = Ask("ApiVersions", 0, {}, name="asked", broker=1)
 
@@ -65,7 +65,7 @@ def whole(internal=()):
     return answering(ApiVersions=VERSIONS, Metadata=told)
 
 
-def play(node, *scenario, script=None, patience=PATIENT):
+def play(node, *scenario, script=None, patience=LONG_S):
     with LyingServer(None, script or whole()) as server:
         endpoint = cluster(server, node)
         return run(Scenario(scenario, brokers=2), endpoint, nonce="n", deadline_s=patience)
@@ -102,11 +102,11 @@ def test_what_is_done_is_undone(done, undone):
 
 
 def test_a_case_that_ends_early_is_undone_too(monkeypatch):
-    monkeypatch.setattr(harm, "MEND_S", SOON)  # nobody says that the cluster is whole
+    monkeypatch.setattr(harm, "MEND_S", SHORT_S)  # nobody says that the cluster is whole
     node = Node()
     missing = steps.metadata(TopicId(Name("none")), broker=0)
     script = answering(Metadata=None)
-    seen = play(node, steps.kill_broker(1), missing, ASK, script=script, patience=SOON)
+    seen = play(node, steps.kill_broker(1), missing, ASK, script=script, patience=SHORT_S)
     assert node.done == ["kill", "start"]
     assert "received" not in directions(seen)
 
@@ -141,7 +141,7 @@ def test_a_broker_that_does_not_come_back_is_said():
 
 
 def test_a_cluster_that_stays_apart_is_said(monkeypatch):
-    monkeypatch.setattr(harm, "MEND_S", SOON)
+    monkeypatch.setattr(harm, "MEND_S", SHORT_S)
     seen = play(Node(), steps.kill_broker(1), script=whole(internal=([0],)))
     assert seen.events[-1].direction == "unmended"
     assert "whole" in seen.events[-1].note
@@ -162,7 +162,7 @@ def test_who_cannot_be_harmed_is_unsupported():
     def test_nobody(case):
         """A sentence."""
 
-    class Stranger:
+    class ExternalTarget:
         name, kind, release = "stranger", "external", "4.3"
 
         def available(self):
@@ -175,7 +175,7 @@ def test_who_cannot_be_harmed_is_unsupported():
             return Endpoint((("127.0.0.1", 1),))
 
     made = test_nobody.__touchstone_claim__
-    judge = Judge(Stranger(), Nobody("4.3"), "4.3", nonce="n")
+    judge = Judge(ExternalTarget(), Nobody("4.3"), "4.3", nonce="n")
     (case,) = judge.cases(made)
     scenario = Scenario([steps.kill_broker(1)], brokers=2)
     verdict = judge.judgement(case, scenario, nothing_expected()).verdict
@@ -184,7 +184,7 @@ def test_who_cannot_be_harmed_is_unsupported():
 
 
 def test_what_a_harmed_broker_had_not_promised_may_be_gone(monkeypatch):
-    monkeypatch.setattr(harm, "MEND_S", SOON)
+    monkeypatch.setattr(harm, "MEND_S", SHORT_S)
 
     def appended(offset):
         part = {"index": 0, "error_code": 0, "base_offset": offset, "log_append_time_ms": -1}

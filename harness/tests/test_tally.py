@@ -6,7 +6,7 @@ from touchstone.harness.known import FIXED, NEW, Surprise
 from touchstone.harness.run import tally
 from touchstone.harness.tests.spark.made import case_row
 
-NEWS = [Surprise(NEW, "a case", "it differs")]
+SURPRISES = [Surprise(NEW, "a case", "it differs")]
 
 
 def some_rows(codes):
@@ -35,8 +35,8 @@ def test_of_several_the_worst_counts(codes, expected):
         ("CUK", 3, [], tally.CONFORMED),
         ("CUK", 4, [], tally.INCOMPLETE),
         ("CUI", 3, [], tally.INCOMPLETE),
-        ("CUI", 3, NEWS, tally.DIFFERENT),
-        ("CUB", 4, NEWS, tally.BROKE),
+        ("CUI", 3, SURPRISES, tally.DIFFERENT),
+        ("CUB", 4, SURPRISES, tally.BROKE),
     ],
 )
 def test_of_one_target(codes, planned, surprises, expected):
@@ -83,7 +83,7 @@ def test_what_was_not_run_is_named():
 
 def test_pins_that_say_no_truth_are_named_and_new_differences_are_causes():
     fixed = Surprise(FIXED, "a pin", "it conforms")
-    lines = tally.surprising([*NEWS, *[fixed] * 22])
+    lines = tally.surprising([*SURPRISES, *[fixed] * 22])
     assert lines[0] == str(fixed) and lines[-1] == "... and 2 more surprises"
 
 

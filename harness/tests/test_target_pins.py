@@ -26,11 +26,11 @@ command = ["{{python}}", "-m", "touchstone", "broker", "--port", "{{port}}", {sw
 per = "cluster"
 environment = {{PYTHONPATH = "{root}"}}
 """
-LIES = '"--switch", "configs-not-validated"'
+DEFECT = '"--switch", "configs-not-validated"'
 ANOTHER = '"--switch", "validate-only-creates"'
 
 
-def written(folder, *, switch=LIES, pins=False):
+def written(folder, *, switch=DEFECT, pins=False):
     """The target file of a broker with these switches."""
     path = folder / "mine.toml"
     more = f'pins = "{PINS}"' if pins else ""

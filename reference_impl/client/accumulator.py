@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from touchstone.reference_impl.wire.records import Record, encode_batch, varint
 from touchstone.reference_impl.wire.records.batch import HEADER_SIZE, Header
 
-from .flow import ClientError, Place
+from .flow import ClientError, TopicPartition
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Delivery:
 
 @dataclass(slots=True)
 class PendingBatch:
-    place: Place
+    place: TopicPartition
     created: int
     deliveries: list[Delivery] = field(default_factory=list)
     size: int = HEADER_SIZE
@@ -88,12 +88,12 @@ class PendingBatch:
 class Accumulator:
     def __init__(self, batch_size: int):
         self.batch_size = batch_size
-        self.queues: dict[Place, deque[PendingBatch]] = {}
+        self.queues: dict[TopicPartition, deque[PendingBatch]] = {}
 
     def __bool__(self) -> bool:
         return any(self.queues.values())
 
-    def append(self, place: Place, delivery: Delivery) -> bool:
+    def append(self, place: TopicPartition, delivery: Delivery) -> bool:
         """Queue it; True if that took a new batch while another one was full."""
         queue = self.queues.setdefault(place, deque())
         size = delivery.size()

@@ -19,7 +19,7 @@ from .flow import (
     Flow,
     KafkaError,
     Pause,
-    Place,
+    TopicPartition,
     Unreachable,
     named,
     raise_for,
@@ -103,10 +103,12 @@ class Admin:
         raise_for(result["error_code"], result["error_message"], name)
         return {row["name"]: row for row in result["configs"]}
 
-    def delete_records(self, before: Mapping[tuple[str, int], int]) -> Flow[dict[Place, int]]:
+    def delete_records(
+        self, before: Mapping[tuple[str, int], int]
+    ) -> Flow[dict[TopicPartition, int]]:
         """Delete what lies before these offsets (-1: everything); the new low watermarks."""
         tries = Tries(self.view, self.view.now + self.timeout_ms)
-        done: dict[Place, int] = {}
+        done: dict[TopicPartition, int] = {}
         while True:
             left = {place: offset for place, offset in before.items() if place not in done}
             if not left:

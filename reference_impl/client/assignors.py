@@ -21,9 +21,9 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 )
 from touchstone.reference_impl.wire.schema import Struct
 
-from .flow import Place
+from .flow import TopicPartition
 
-Given = dict[str, list[Place]]
+Given = dict[str, list[TopicPartition]]
 _SUBSCRIPTION_VERSION = 3  # a reader of an older one takes what it knows
 
 
@@ -33,7 +33,7 @@ class Taker(NamedTuple):
     id: str
     instance_id: str | None
     topics: frozenset[str]
-    owned: frozenset[Place] = frozenset()
+    owned: frozenset[TopicPartition] = frozenset()
     generation: int = -1
 
     @property
@@ -114,17 +114,17 @@ def _ranked(takers: Iterable[Taker]) -> list[Taker]:
     return sorted(takers, key=lambda taker: taker.rank)
 
 
-def _places(topics: Mapping[str, int]) -> list[Place]:
+def _places(topics: Mapping[str, int]) -> list[TopicPartition]:
     return [(topic, index) for topic, count in sorted(topics.items()) for index in range(count)]
 
 
-def _claims(ranked: list[Taker], topics: Mapping[str, int]) -> dict[Taker, list[Place]]:
+def _claims(ranked: list[Taker], topics: Mapping[str, int]) -> dict[Taker, list[TopicPartition]]:
     """What each owns and may keep; of two that claim a partition the newer generation is right."""
-    newest: dict[Place, int] = {}
+    newest: dict[TopicPartition, int] = {}
     for taker in ranked:
         for place in taker.owned:
             newest[place] = max(taker.generation, newest.get(place, -2))
-    claimants: dict[Place, list[str]] = {}
+    claimants: dict[TopicPartition, list[str]] = {}
     for taker in ranked:
         for place in taker.owned:
             if taker.generation == newest[place]:
@@ -141,7 +141,7 @@ def _claims(ranked: list[Taker], topics: Mapping[str, int]) -> dict[Taker, list[
     }
 
 
-def _move(ranked: list[Taker], given: Given) -> tuple[Place, str, str] | None:
+def _move(ranked: list[Taker], given: Given) -> tuple[TopicPartition, str, str] | None:
     """A partition of one that has at least two more than another that would take it."""
     for receiver in sorted(ranked, key=lambda taker: len(given[taker.id])):
         for donor in sorted(ranked, key=lambda taker: -len(given[taker.id])):
@@ -157,7 +157,7 @@ def _move(ranked: list[Taker], given: Given) -> tuple[Place, str, str] | None:
 
 
 def subscription(
-    topics: Iterable[str], owned: Iterable[Place], generation: int, rack: str | None
+    topics: Iterable[str], owned: Iterable[TopicPartition], generation: int, rack: str | None
 ) -> bytes:
     return encode_subscription(
         _SUBSCRIPTION_VERSION,
@@ -191,11 +191,11 @@ def _generation(body: Mapping[str, Any]) -> int:
     return body.get("generation_id", -1)
 
 
-def assignment(places: Iterable[Place]) -> bytes:
+def assignment(places: Iterable[TopicPartition]) -> bytes:
     return encode_assignment(0, {"assigned_partitions": _by_topic(places), "user_data": None})
 
 
-def assigned(data: bytes) -> list[Place]:
+def assigned(data: bytes) -> list[TopicPartition]:
     """No bytes are no partitions: a leader may leave a member out."""
     if not data:
         return []
@@ -203,12 +203,12 @@ def assigned(data: bytes) -> list[Place]:
     return _flat(body["assigned_partitions"])
 
 
-def _by_topic(places: Iterable[Place]) -> list[Struct]:
+def _by_topic(places: Iterable[TopicPartition]) -> list[Struct]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(places):
         topics.setdefault(topic, []).append(partition)
     return [{"topic": topic, "partitions": rows} for topic, rows in topics.items()]
 
 
-def _flat(rows: Iterable[Mapping[str, Any]]) -> list[Place]:
+def _flat(rows: Iterable[Mapping[str, Any]]) -> list[TopicPartition]:
     return [(row["topic"], index) for row in rows for index in row["partitions"]]

@@ -14,7 +14,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 from . import assignors
 from .assignors import ASSIGNORS, Assignor
-from .flow import Flow, Place
+from .flow import Flow, TopicPartition
 from .group_consumer import GroupConsumer
 from .member import Member
 from .metadata import View, refresh
@@ -96,7 +96,7 @@ class ClassicConsumer(GroupConsumer):
         else:
             yield from self._give_up([place for place in owned if place not in kept])
 
-    def _take_over(self, share: list[Place]) -> Flow[None]:
+    def _take_over(self, share: list[TopicPartition]) -> Flow[None]:
         gone = [place for place in self.positions if place not in share]
         new = [place for place in share if place not in self.positions]
         if gone:

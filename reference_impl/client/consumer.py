@@ -23,7 +23,7 @@ from .flow import (
     Flow,
     KafkaError,
     Pause,
-    Place,
+    TopicPartition,
     Unreachable,
     named,
 )
@@ -33,7 +33,7 @@ from .offsets import (
     LATEST,
     READ_COMMITTED,
     READ_UNCOMMITTED,
-    Found,
+    OffsetAndTimestamp,
     found_for,
     offsets_for,
 )
@@ -59,7 +59,7 @@ class _Buffer(NamedTuple):
     end: int
 
 
-def _asked_for(ask: Ask) -> set[Place]:
+def _asked_for(ask: Ask) -> set[TopicPartition]:
     """The partitions that a Fetch asks for."""
     assert not callable(ask.body)
     return {
@@ -103,53 +103,57 @@ class Consumer:
         self.check_crcs = check_crcs
         self.max_poll_records = max_poll_records
         self.metadata_max_age_ms = metadata_max_age_ms
-        self.positions: dict[Place, int | None] = {}
-        self.high_watermarks: dict[Place, int] = {}
-        self.stable_offsets: dict[Place, int] = {}
-        self.paused: set[Place] = set()
-        self._buffers: dict[Place, _Buffer] = {}
+        self.positions: dict[TopicPartition, int | None] = {}
+        self.high_watermarks: dict[TopicPartition, int] = {}
+        self.stable_offsets: dict[TopicPartition, int] = {}
+        self.paused: set[TopicPartition] = set()
+        self._buffers: dict[TopicPartition, _Buffer] = {}
         self.disbelieved = 0  # answers to Fetch that named partitions nobody had asked for
         self._failures = 0
         self._learned_at = view.now
 
-    def assign(self, places: Iterable[Place]) -> None:
+    def assign(self, places: Iterable[TopicPartition]) -> None:
         """Exactly these partitions from now on; those kept keep their position."""
         self.positions = {place: self.positions.get(place) for place in places}
         self.paused &= self.positions.keys()
 
-    def seek(self, place: Place, offset: int) -> None:
+    def seek(self, place: TopicPartition, offset: int) -> None:
         self._mine(place)
         if offset < 0:
             raise ClientError(f"cannot seek {place} to {offset}")
         self.positions[place] = offset
 
-    def pause(self, places: Iterable[Place]) -> None:
+    def pause(self, places: Iterable[TopicPartition]) -> None:
         """Neither fetch nor hand out these until `resume`; they stay assigned (CONS-47)."""
         self.paused |= {self._mine(place) for place in places}
 
-    def resume(self, places: Iterable[Place]) -> None:
+    def resume(self, places: Iterable[TopicPartition]) -> None:
         self.paused -= {self._mine(place) for place in places}
 
-    def lag(self, place: Place) -> int | None:
+    def lag(self, place: TopicPartition) -> int | None:
         """Records up to the end that this reader can see; None until a fetch said so (CONS-28)."""
         ends = self.stable_offsets if self.isolation == READ_COMMITTED else self.high_watermarks
         position = self.positions[self._mine(place)]
         return ends[place] - position if place in ends and position is not None else None
 
-    def _mine(self, place: Place) -> Place:
+    def _mine(self, place: TopicPartition) -> TopicPartition:
         if place not in self.positions:
             raise ClientError(f"{place} is not assigned")
         return place
 
-    def offsets_for_times(self, wanted: Mapping[Place, int]) -> Flow[dict[Place, Found]]:
+    def offsets_for_times(
+        self, wanted: Mapping[TopicPartition, int]
+    ) -> Flow[dict[TopicPartition, OffsetAndTimestamp]]:
         """The first record of each partition at or after an instant (ms since the epoch)."""
         return (yield from found_for(self.view, wanted, isolation=self.isolation))
 
-    def beginning_offsets(self, places: Iterable[Place]) -> Flow[dict[Place, int]]:
+    def beginning_offsets(
+        self, places: Iterable[TopicPartition]
+    ) -> Flow[dict[TopicPartition, int]]:
         wanted = dict.fromkeys(places, EARLIEST)
         return (yield from offsets_for(self.view, wanted, isolation=self.isolation))
 
-    def end_offsets(self, places: Iterable[Place]) -> Flow[dict[Place, int]]:
+    def end_offsets(self, places: Iterable[TopicPartition]) -> Flow[dict[TopicPartition, int]]:
         """Where the next record goes, or the end of what a committed reader may see."""
         wanted = dict.fromkeys(places, LATEST)
         return (yield from offsets_for(self.view, wanted, isolation=self.isolation))
@@ -289,7 +293,7 @@ class Consumer:
             if position is not None:
                 self._take_partition(place, part, position, stale)
 
-    def _rows(self, answer: Answer) -> dict[Place, Struct]:
+    def _rows(self, answer: Answer) -> dict[TopicPartition, Struct]:
         """By partition; a topic whose id is unknown has the name "", which nobody asks for."""
         return {
             (
@@ -300,7 +304,9 @@ class Consumer:
             for part in topic["partitions"]
         }
 
-    def _take_partition(self, place: Place, part: Struct, position: int, stale: set[str]) -> None:
+    def _take_partition(
+        self, place: TopicPartition, part: Struct, position: int, stale: set[str]
+    ) -> None:
         code = part["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             if self.reset not in _RESETS:

@@ -19,10 +19,10 @@ CONTROLLER = "controller"
 LATEST_VERSION = 1 << 15
 
 T = TypeVar("T")
-Place = tuple[str, int]  # a topic and the index of one of its partitions
+TopicPartition = tuple[str, int]  # a topic and the index of one of its partitions
 
 
-def named(place: Place) -> str:
+def named(place: TopicPartition) -> str:
     """A partition by the name that Kafka's own logs give it."""
     topic, index = place
     return f"{topic}-{index}"

@@ -28,18 +28,18 @@ from touchstone.reference_impl.wire.schema import Struct
 from . import group_offsets
 from .consumer import Consumer
 from .coordinator import Coordinator
-from .flow import ClientError, Flow, KafkaError, Pause, Place
+from .flow import ClientError, Flow, KafkaError, Pause, TopicPartition
 from .group_offsets import CommitFailed, Offset, RebalanceInProgress, Wanted
 from .kip848_member import Kip848Member
 from .member import Do, Member
 from .metadata import View
 from .reading import Consumed
 
-Callback = Callable[[list[Place]], Any]
+Callback = Callable[[list[TopicPartition]], Any]
 CommitCallback = Callable[[Wanted, ClientError | None], None]
 
 
-def _nothing(places: list[Place]) -> None:
+def _nothing(places: list[TopicPartition]) -> None:
     """Nobody listens."""
 
 
@@ -86,7 +86,7 @@ class GroupConsumer(Consumer):
         self._commit_at = 0
         self._learned_at = view.now - self.metadata_max_age_ms
         self._queued: deque[tuple[Wanted, CommitCallback]] = deque()
-        self._committed: dict[Place, Offset] = {}
+        self._committed: dict[TopicPartition, Offset] = {}
 
     # --- what is wanted ------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class GroupConsumer(Consumer):
         self.listener = listener or Listener()
         self._learned_at = self.view.now - self.metadata_max_age_ms
 
-    def assign(self, places: Iterable[Place]) -> None:
+    def assign(self, places: Iterable[TopicPartition]) -> None:
         """These partitions, with the group's offsets but without membership."""
         if self.subscribed:
             raise ClientError("topics, a pattern and assign exclude each other (CONS-08)")
@@ -128,7 +128,7 @@ class GroupConsumer(Consumer):
     def _matched_by(self) -> Pattern[str] | str | None:
         return self.pattern
 
-    def _own(self, places: Iterable[Place]) -> None:
+    def _own(self, places: Iterable[TopicPartition]) -> None:
         """What membership gives, where `assign` is what the application wants."""
         super().assign(places)
 
@@ -209,18 +209,18 @@ class GroupConsumer(Consumer):
 
     # --- what comes and goes -------------------------------------------------------------------
 
-    def _give_up(self, places: list[Place]) -> Flow[None]:
+    def _give_up(self, places: list[TopicPartition]) -> Flow[None]:
         if places:
             yield from self._tell(self.listener.revoked, places)
             self._own(place for place in self.positions if place not in places)
 
-    def _lose(self, places: list[Place]) -> Flow[None]:
+    def _lose(self, places: list[TopicPartition]) -> Flow[None]:
         if places:
             yield from self._tell(self.listener.lost or self.listener.revoked, places)
             self._own(())
 
     @staticmethod
-    def _tell(callback: Callback, places: list[Place]) -> Flow[None]:
+    def _tell(callback: Callback, places: list[TopicPartition]) -> Flow[None]:
         told = callback(places)
         if isgenerator(told):
             yield from told
@@ -242,7 +242,7 @@ class GroupConsumer(Consumer):
                 self.positions[place] = offset.offset
         yield from super()._find_positions()
 
-    def committed(self, places: Iterable[Place]) -> Flow[dict[Place, Offset]]:
+    def committed(self, places: Iterable[TopicPartition]) -> Flow[dict[TopicPartition, Offset]]:
         """The group's offsets of these partitions; those without one are left out."""
         give_up = self.view.now + self.request_timeout_ms
         return (yield from group_offsets.committed(self.coordinator, places, give_up=give_up))
@@ -275,7 +275,7 @@ class GroupConsumer(Consumer):
         self._queued.append((self._offsets() if offsets is None else dict(offsets), callback))
 
     @property
-    def last_committed(self) -> dict[Place, Offset]:
+    def last_committed(self) -> dict[TopicPartition, Offset]:
         """What this consumer knows to be committed of its partitions, without asking (CONS-46)."""
         return {place: known for place, known in self._committed.items() if place in self.positions}
 
@@ -293,7 +293,7 @@ class GroupConsumer(Consumer):
                 error = failed
             callback(offsets, error)
 
-    def _offsets(self) -> dict[Place, int]:
+    def _offsets(self) -> dict[TopicPartition, int]:
         return {place: offset for place, offset in self.positions.items() if offset is not None}
 
     def _must_be_member(self) -> None:

@@ -16,7 +16,7 @@ from touchstone.reference_impl.wire.errors import is_retriable
 from touchstone.reference_impl.wire.schema import Struct
 
 from .coordinator import MOVED, Coordinator
-from .flow import ClientError, Failed, Flow, KafkaError, Place, Unreachable
+from .flow import ClientError, Failed, Flow, KafkaError, TopicPartition, Unreachable
 
 _V_NAMES = 9  # the last version that names topics
 _V_RETENTION = 2  # before it offsets had a time of their own, or were kept in ZooKeeper
@@ -43,7 +43,7 @@ class RebalanceInProgress(ClientError):
     """Not now: the group is being rebalanced. Poll, then commit what is still assigned."""
 
 
-Wanted = Mapping[Place, Offset | int]
+Wanted = Mapping[TopicPartition, Offset | int]
 
 
 def rows(offsets: Wanted) -> list[Struct]:
@@ -121,8 +121,8 @@ def _commit_body(identity: Mapping[str, Any], offsets: Wanted) -> Struct:
 
 
 def committed(
-    coordinator: Coordinator, places: Iterable[Place], *, give_up: int
-) -> Flow[dict[Place, Offset]]:
+    coordinator: Coordinator, places: Iterable[TopicPartition], *, give_up: int
+) -> Flow[dict[TopicPartition, Offset]]:
     """What is committed of these; a partition without an offset is left out.
 
     Waits while a transaction has offsets of them pending, where brokers can say so (KIP-447).

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from re import Pattern
 from typing import Any
 
-from .flow import Flow, Place
+from .flow import Flow, TopicPartition
 from .group_consumer import GroupConsumer, Listener
 from .kip848_member import Kip848Member
 from .metadata import View, try_refresh
@@ -85,7 +85,7 @@ class Kip848Consumer(GroupConsumer):
             yield from self._reconcile(share)
             yield from self.member.beat()
 
-    def _reconcile(self, share: list[Place]) -> Flow[None]:
+    def _reconcile(self, share: list[TopicPartition]) -> Flow[None]:
         gone = [place for place in self.positions if place not in share]
         new = [place for place in share if place not in self.positions]
         if gone and self.auto_commit_ms is not None:
@@ -99,7 +99,7 @@ class Kip848Consumer(GroupConsumer):
         self.member.owned = frozenset((self.view.id_of(topic), index) for topic, index in share)
         yield from self._tell(self.listener.assigned, new)
 
-    def _named(self, target: Iterable[tuple[bytes, int]]) -> Flow[list[Place]]:
+    def _named(self, target: Iterable[tuple[bytes, int]]) -> Flow[list[TopicPartition]]:
         """Topics are told by id; one that nobody can name (yet) is left out."""
         if any(self.view.name_of(topic_id) is None for topic_id, _ in target):
             yield from try_refresh(self.view, None, timeout_ms=self.request_timeout_ms)

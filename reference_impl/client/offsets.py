@@ -17,7 +17,7 @@ from .flow import (
     Flow,
     KafkaError,
     Outcome,
-    Place,
+    TopicPartition,
     Unreachable,
     named,
 )
@@ -27,7 +27,7 @@ EARLIEST, LATEST = -2, -1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 
 
-class Found(NamedTuple):
+class OffsetAndTimestamp(NamedTuple):
     """The first record at or after a timestamp; -1 and -1 where nothing is that new.
 
     At the beginning or end of a partition there is an offset and no timestamp.
@@ -39,11 +39,11 @@ class Found(NamedTuple):
 
 def offsets_for(
     view: View,
-    wanted: Mapping[Place, int],
+    wanted: Mapping[TopicPartition, int],
     *,
     isolation: int = READ_UNCOMMITTED,
     timeout_ms: int = 30_000,
-) -> Flow[dict[Place, int]]:
+) -> Flow[dict[TopicPartition, int]]:
     """`found_for` without timestamps."""
     found = yield from found_for(view, wanted, isolation=isolation, timeout_ms=timeout_ms)
     return {place: each.offset for place, each in found.items()}
@@ -51,14 +51,14 @@ def offsets_for(
 
 def found_for(
     view: View,
-    wanted: Mapping[Place, int],
+    wanted: Mapping[TopicPartition, int],
     *,
     isolation: int = READ_UNCOMMITTED,
     timeout_ms: int = 30_000,
-) -> Flow[dict[Place, Found]]:
+) -> Flow[dict[TopicPartition, OffsetAndTimestamp]]:
     """What each partition has for its timestamp (ms), EARLIEST or LATEST."""
     tries = Tries(view, view.now + timeout_ms)
-    found: dict[Place, Found] = {}
+    found: dict[TopicPartition, OffsetAndTimestamp] = {}
     yield from know(view, sorted({topic for topic, _ in wanted}), timeout_ms=timeout_ms)
     while True:
         left = {place: stamp for place, stamp in wanted.items() if place not in found}
@@ -86,7 +86,7 @@ def _final(error: KafkaError | Unreachable) -> bool:
     return not is_retriable(error.code) and error.code not in STALE
 
 
-def _asks(view: View, left: Mapping[Place, int], isolation: int) -> list[Ask]:
+def _asks(view: View, left: Mapping[TopicPartition, int], isolation: int) -> list[Ask]:
     nodes: dict[int, dict[str, list[Struct]]] = {}
     for (topic, partition), stamp in left.items():
         leader = view.leader(topic, partition)
@@ -113,7 +113,9 @@ def _asks(view: View, left: Mapping[Place, int], isolation: int) -> list[Ask]:
     ]
 
 
-def _take(outcome: Outcome, found: dict[Place, Found]) -> KafkaError | Unreachable | None:
+def _take(
+    outcome: Outcome, found: dict[TopicPartition, OffsetAndTimestamp]
+) -> KafkaError | Unreachable | None:
     if not isinstance(outcome, Answer):
         return Unreachable(outcome)
     error = None
@@ -123,5 +125,5 @@ def _take(outcome: Outcome, found: dict[Place, Found]) -> KafkaError | Unreachab
             if part["error_code"]:
                 error = KafkaError(part["error_code"], about=named(place))
             else:
-                found[place] = Found(part["offset"], part["timestamp"])
+                found[place] = OffsetAndTimestamp(part["offset"], part["timestamp"])
     return error

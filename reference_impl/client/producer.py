@@ -32,7 +32,7 @@ from .flow import (
     KafkaError,
     Outcome,
     Pause,
-    Place,
+    TopicPartition,
     Unreachable,
     named,
 )
@@ -96,7 +96,7 @@ class Producer:
         self.metadata_max_age_ms = metadata_max_age_ms
         self.metadata_max_idle_ms = metadata_max_idle_ms
         self.producer_id, self.producer_epoch = -1, -1
-        self._sequences: dict[Place, int] = {}
+        self._sequences: dict[TopicPartition, int] = {}
         self._sticky = Sticky(randrange)
         self._unplaced: list[Delivery] = []
         self._lost: set[str] = set()  # topics whose leaders must be learned anew

@@ -28,7 +28,7 @@ from touchstone.reference_impl.wire.schema import Struct
 from .accumulator import Delivery, PendingBatch
 from .connection import SOFTWARE
 from .coordinator import ANY_VERSION, MOVED, TRANSACTION, Coordinator, code_of
-from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError, Place
+from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError, TopicPartition
 from .group_offsets import Wanted, first_error, rows
 from .metadata import View
 from .producer import Producer
@@ -129,7 +129,7 @@ class TransactionalProducer(Producer):
         self.state = State.NEW
         self.error: ClientError | None = None
         self.second_version = False
-        self._added: set[Place] = set()
+        self._added: set[TopicPartition] = set()
         self._groups: dict[str, Coordinator] = {}
         self._started = False  # a coordinator knows of this transaction
         self._renew = False  # the next transaction needs a new epoch
@@ -338,7 +338,7 @@ class TransactionalProducer(Producer):
         self.state, self.error = State.OVER, error
 
 
-def _by_topic(places: Iterable[Place]) -> list[Struct]:
+def _by_topic(places: Iterable[TopicPartition]) -> list[Struct]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(places):
         topics.setdefault(topic, []).append(partition)

@@ -29,7 +29,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 class Requester(Enum):
     NOBODY = "the group has no members"
-    STRANGER = "the group has members, and this is none of them"
+    NON_MEMBER = "the group has members, and this is none of them"
     OUSTED = "its instance id is another member's"
     STRANDED = "its instance id was last that of a member who is gone"
     AWAY = "a static member that is away"
@@ -119,7 +119,7 @@ REQUESTS: Table[Requester, RequestKind, Cell] = Table(
             _UNKNOWN | {_A.JOIN: _D.ADMIT, _A.COMMIT_SIMPLE: _D.SERVE, _A.FETCH_SIMPLE: _D.SERVE},
         ),
         **_row(
-            Requester.STRANGER,
+            Requester.NON_MEMBER,
             _UNKNOWN | {_A.JOIN: _D.ADMIT, _A.JOIN_CLASSIC: _D.ADMIT, _A.FETCH_SIMPLE: _D.SERVE},
         ),
         **_row(
@@ -159,7 +159,7 @@ def standing(
     if member is None and holder is not None:
         return Requester.STRANDED
     if member is None:
-        return Requester.STRANGER if group.members else Requester.NOBODY
+        return Requester.NON_MEMBER if group.members else Requester.NOBODY
     if member.classic is not None:
         return Requester.CLASSIC
     return Requester.AWAY if member.epoch == STATIC_LEAVE_EPOCH else Requester.CONSUMER

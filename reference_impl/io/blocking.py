@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from touchstone.reference_impl.client.admin import Admin
 from touchstone.reference_impl.client.consumer import Consumer
-from touchstone.reference_impl.client.flow import Flow, Place
+from touchstone.reference_impl.client.flow import Flow, TopicPartition
 from touchstone.reference_impl.client.group_consumer import GroupConsumer, Listener
 from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.metadata import View
@@ -118,9 +118,9 @@ class BlockingConsumer(Blocking):
     end_offsets = _run(Consumer.end_offsets)
 
     @property
-    def positions(self) -> dict[Place, int | None]:
+    def positions(self) -> dict[TopicPartition, int | None]:
         """The offset of the next record of each partition; None until it is known."""
-        found: dict[Place, int | None] = self.core.positions
+        found: dict[TopicPartition, int | None] = self.core.positions
         return found
 
 
@@ -142,9 +142,9 @@ class BlockingGroupConsumer(BlockingConsumer):
         return found
 
     @property
-    def last_committed(self) -> dict[Place, Offset]:
+    def last_committed(self) -> dict[TopicPartition, Offset]:
         """What this consumer has committed so far."""
-        found: dict[Place, Offset] = self.core.last_committed
+        found: dict[TopicPartition, Offset] = self.core.last_committed
         return found
 
 

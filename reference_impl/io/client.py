@@ -32,7 +32,7 @@ from touchstone.reference_impl.client.flow import (
     Flow,
     Outcome,
     Pause,
-    Place,
+    TopicPartition,
 )
 from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
@@ -150,13 +150,13 @@ class Client:
 
     @overload
     def consumer(
-        self, places: Iterable[Place] = (), *, group: None = None, **options: Any
+        self, places: Iterable[TopicPartition] = (), *, group: None = None, **options: Any
     ) -> BlockingConsumer: ...
 
     @overload
     def consumer(
         self,
-        places: Iterable[Place] = (),
+        places: Iterable[TopicPartition] = (),
         *,
         group: str,
         topics: Iterable[str] = (),
@@ -167,7 +167,7 @@ class Client:
     @overload
     def consumer(
         self,
-        places: Iterable[Place] = (),
+        places: Iterable[TopicPartition] = (),
         *,
         group: str,
         topics: Iterable[str] = (),
@@ -177,7 +177,7 @@ class Client:
 
     def consumer(
         self,
-        places: Iterable[Place] = (),
+        places: Iterable[TopicPartition] = (),
         *,
         group: str | None = None,
         topics: Iterable[str] = (),

@@ -18,7 +18,7 @@ from touchstone.reference_impl.wire.records import convert
 NO_OFFSET = NO_TIMESTAMP = -1
 
 
-class Found(NamedTuple):
+class TimestampAndOffset(NamedTuple):
     """An offset found by time."""
 
     timestamp: int
@@ -26,10 +26,10 @@ class Found(NamedTuple):
     leader_epoch: int
 
 
-NOTHING_FOUND = Found(NO_TIMESTAMP, NO_OFFSET, -1)
+NOTHING_SO_NEW = TimestampAndOffset(NO_TIMESTAMP, NO_OFFSET, -1)
 
 
-def first_as_new(segments: Iterable[Segment], timestamp: int, log_start: int) -> Found:
+def first_as_new(segments: Iterable[Segment], timestamp: int, log_start: int) -> TimestampAndOffset:
     """The first record from `log_start` on that is as new as `timestamp`."""
     for segment in segments:
         if segment.largest_timestamp >= timestamp:
@@ -37,21 +37,21 @@ def first_as_new(segments: Iterable[Segment], timestamp: int, log_start: int) ->
                 found = _first_in(entry, timestamp, log_start)
                 if found is not None:
                     return found
-    return NOTHING_FOUND
+    return NOTHING_SO_NEW
 
 
-def newest(segments: Iterable[Segment], log_start: int) -> Found:
+def newest(segments: Iterable[Segment], log_start: int) -> TimestampAndOffset:
     """The first record that has the largest timestamp of all."""
     best: Segment | None = None
     for segment in segments:
         if best is None or segment.largest_timestamp > best.largest_timestamp:
             best = segment
     if best is None or best.largest_timestamp == NO_TIMESTAMP:
-        return NOTHING_FOUND
-    return _first_in(best.newest(), best.largest_timestamp, log_start) or NOTHING_FOUND
+        return NOTHING_SO_NEW
+    return _first_in(best.newest(), best.largest_timestamp, log_start) or NOTHING_SO_NEW
 
 
-def _first_in(entry: Stored, timestamp: int, log_start: int) -> Found | None:
+def _first_in(entry: Stored, timestamp: int, log_start: int) -> TimestampAndOffset | None:
     data = bytes(entry)
     magic = data[v2.MAGIC_AT]
     epoch = -1
@@ -59,5 +59,5 @@ def _first_in(entry: Stored, timestamp: int, log_start: int) -> Found | None:
         epoch = int.from_bytes(data[12:16], "big", signed=True)
     for record in convert.records_of(data, 0, magic):
         if record.timestamp >= timestamp and record.offset >= log_start:
-            return Found(record.timestamp, record.offset, epoch)
+            return TimestampAndOffset(record.timestamp, record.offset, epoch)
     return None

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from touchstone.reference_impl.log.partition_log import PartitionLog
 
-Key = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 class Directory(NamedTuple):
     path: str
-    logs: Mapping[Key, PartitionLog]
+    logs: Mapping[TopicPartition, PartitionLog]
     total_bytes: int = -1  # of the volume it lies on (KIP-827); -1 where nobody knows
     usable_bytes: int = -1
     offline: bool = False  # it failed; its logs cannot be used

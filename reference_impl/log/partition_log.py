@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 from touchstone.reference_impl.log import by_time
 from touchstone.reference_impl.log import segment as segments
-from touchstone.reference_impl.log.by_time import NO_OFFSET, NO_TIMESTAMP, Found
+from touchstone.reference_impl.log.by_time import NO_OFFSET, NO_TIMESTAMP, TimestampAndOffset
 from touchstone.reference_impl.log.epochs import LeaderEpochs
 from touchstone.reference_impl.log.files.transaction_index import Aborted
 from touchstone.reference_impl.log.markers import aborted_within, marker_of
 from touchstone.reference_impl.log.memory_store import MemoryStore
 from touchstone.reference_impl.log.producer_state import BatchOfProducer, ProducerState
 from touchstone.reference_impl.log.replicated import entries_of
-from touchstone.reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
+from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogConfig, LogError, Rules
 from touchstone.reference_impl.log.segment import Segment
 from touchstone.reference_impl.log.store import Store
 from touchstone.reference_impl.log.validation import Entry, Validator
@@ -110,7 +110,7 @@ class PartitionLog:
     ) -> AppendResult:
         """Give offsets to `records` and keep them; LogError when Kafka would refuse any of it."""
         config = self._config()
-        place = Place(self.name, self.log_end_offset, leader_epoch, now, origin)
+        place = AppendContext(self.name, self.log_end_offset, leader_epoch, now, origin)
         entries = self._fast(records, config, place)
         if entries is None:
             analysis = self._validator.analyze(records, config, place)
@@ -139,7 +139,7 @@ class PartitionLog:
             entries[0].first_offset, self.log_end_offset - 1, stamp, self.log_start_offset
         )
 
-    def _fast(self, records: bytes, config: LogConfig, place: Place) -> list[Entry] | None:
+    def _fast(self, records: bytes, config: LogConfig, place: AppendContext) -> list[Entry] | None:
         """The one entry of a plain single-batch append, or None for the long way round."""
         size = len(records)
         if size < v2.HEADER_SIZE or records[v2.MAGIC_AT] != 2 or size > config.max_message_bytes:
@@ -358,11 +358,11 @@ class PartitionLog:
             return segment.size
         return segment.position_of(limit)
 
-    def first_offset_at(self, timestamp: int) -> Found:
+    def first_offset_at(self, timestamp: int) -> TimestampAndOffset:
         """The first record (by offset) that is as new as `timestamp` (META-02, META-03)."""
         return by_time.first_as_new(self._segments, timestamp, self.log_start_offset)
 
-    def newest(self) -> Found:
+    def newest(self) -> TimestampAndOffset:
         """The record with the largest timestamp, the first of them (KIP-734)."""
         return by_time.newest(self._segments, self.log_start_offset)
 

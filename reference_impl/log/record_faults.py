@@ -9,7 +9,13 @@ Source: LogValidator.validateRecord and processRecordErrors at 1.0.2, 2.2.1, 2.8
 
 from __future__ import annotations
 
-from touchstone.reference_impl.log.rules import LogConfig, LogError, Place, RecordFault, Rules
+from touchstone.reference_impl.log.rules import (
+    AppendContext,
+    LogConfig,
+    LogError,
+    RecordFault,
+    Rules,
+)
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records.check import Checked
 from touchstone.reference_impl.wire.records.convert import Flat
@@ -41,7 +47,7 @@ class RecordJudge:
         return config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
 
     def faults(
-        self, flat: list[Flat], stamped: bool, config: LogConfig, place: Place
+        self, flat: list[Flat], stamped: bool, config: LogConfig, place: AppendContext
     ) -> list[RecordFault]:
         """Every record that its topic refuses; `stamped` batches claim LogAppendTime."""
         faults, stop = [], "." if self._rules.ends_sentences else ""
@@ -69,7 +75,9 @@ class RecordJudge:
                 )
         return faults
 
-    def check(self, flat: list[Flat], stamped: bool, config: LogConfig, place: Place) -> None:
+    def check(
+        self, flat: list[Flat], stamped: bool, config: LogConfig, place: AppendContext
+    ) -> None:
         """LogError if the topic refuses any of the records; it names them all (KIP-467)."""
         faults = self.faults(flat, stamped, config, place)
         if not faults:

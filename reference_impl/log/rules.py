@@ -96,7 +96,7 @@ class LogConfig(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AppendContext:
     """Where and when records are appended."""
 
     name: str  # "topic-partition"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from touchstone.reference_impl.log.record_faults import NO_TIMESTAMP, RecordJudge
-from touchstone.reference_impl.log.rules import CLIENT, LogConfig, LogError, Place, Rules
+from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogConfig, LogError, Rules
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import compression as codecs
@@ -72,7 +72,7 @@ class Validator:
 
     # --- the bytes ---------------------------------------------------------------------------
 
-    def analyze(self, records: bytes, config: LogConfig, place: Place) -> Analysis:
+    def analyze(self, records: bytes, config: LogConfig, place: AppendContext) -> Analysis:
         entries, codec, valid = [], codecs.NONE, 0
         try:
             for pos, size, magic in walk.entries(records):
@@ -85,7 +85,13 @@ class Validator:
         return Analysis(entries, codec, valid)
 
     def _check_entry(
-        self, records: bytes, pos: int, size: int, magic: int, config: LogConfig, place: Place
+        self,
+        records: bytes,
+        pos: int,
+        size: int,
+        magic: int,
+        config: LogConfig,
+        place: AppendContext,
     ) -> None:
         if magic >= 2:
             base_offset = int.from_bytes(records[pos : pos + 8], "big", signed=True)
@@ -105,21 +111,21 @@ class Validator:
             v2.check_crc(records, pos, v2.read_header(records, pos))
 
     @staticmethod
-    def _too_large(size: int, config: LogConfig, place: Place) -> LogError:
+    def _too_large(size: int, config: LogConfig, place: AppendContext) -> LogError:
         return LogError(
             ErrorCode.MESSAGE_TOO_LARGE,
             f"The record batch size in the append to {place.name} is {size} bytes which exceeds"
             f" the maximum configured value of {config.max_message_bytes}.",
         )
 
-    def _refused(self, fault: RecordError, place: Place) -> LogError:
+    def _refused(self, fault: RecordError, place: AppendContext) -> LogError:
         code = ErrorCode.CORRUPT_MESSAGE if fault.corrupt else self._rules.invalid_record
         return LogError(code, f"{fault.reason} in topic partition {place.name}.")
 
     # --- offsets -----------------------------------------------------------------------------
 
     def assign(
-        self, records: bytes, analysis: Analysis, config: LogConfig, place: Place
+        self, records: bytes, analysis: Analysis, config: LogConfig, place: AppendContext
     ) -> list[Entry]:
         """The entries as they will be stored, offsets counted up from `place.next_offset`."""
         source = analysis.codec
@@ -137,20 +143,30 @@ class Validator:
         return self._convert(records, analysis, (magic, target), config, place)
 
     def _assign_batches(
-        self, records: bytes, analysis: Analysis, target: int, config: LogConfig, place: Place
+        self,
+        records: bytes,
+        analysis: Analysis,
+        target: int,
+        config: LogConfig,
+        place: AppendContext,
     ) -> list[Entry]:
         stored = []
         for pos, size, _ in analysis.entries:
             header = v2.read_header(records, pos)
             entry = self.one_batch(records[pos : pos + size], header, target, config, place)
             stored.append(entry)
-            place = Place(
+            place = AppendContext(
                 place.name, entry.last_offset + 1, place.leader_epoch, place.now, place.origin
             )
         return stored
 
     def one_batch(
-        self, data: bytes, header: v2.BatchHeader, target: int, config: LogConfig, place: Place
+        self,
+        data: bytes,
+        header: v2.BatchHeader,
+        target: int,
+        config: LogConfig,
+        place: AppendContext,
     ) -> Entry:
         """One magic 2 batch whose checksum was proved: in place if nothing forbids it."""
         self._check_batch(header, 2, place)
@@ -174,7 +190,7 @@ class Validator:
         return self._placed(data, header, facts, config, place)
 
     def _records_of(
-        self, payload: bytes, header: v2.BatchHeader, place: Place, skim: bool
+        self, payload: bytes, header: v2.BatchHeader, place: AppendContext, skim: bool
     ) -> Checked:
         try:
             return check_records(payload, header.records_count, header.base_timestamp, skim=skim)
@@ -190,7 +206,7 @@ class Validator:
         header: v2.BatchHeader,
         facts: Checked,
         config: LogConfig,
-        place: Place,
+        place: AppendContext,
     ) -> Entry:
         out = bytearray(data)
         first = place.next_offset
@@ -209,7 +225,12 @@ class Validator:
         return Entry(out, first, last, newest, header)
 
     def _rebuilt(
-        self, data: bytes, header: v2.BatchHeader, target: int, config: LogConfig, place: Place
+        self,
+        data: bytes,
+        header: v2.BatchHeader,
+        target: int,
+        config: LogConfig,
+        place: AppendContext,
     ) -> Entry:
         flat = convert.records_of(data, 0, 2, _DECOMPRESSED_LIMIT)
         return self._written(flat, (2, target), header, config, place)
@@ -222,7 +243,7 @@ class Validator:
         analysis: Analysis,
         target: tuple[int, int],
         config: LogConfig,
-        place: Place,
+        place: AppendContext,
     ) -> list[Entry]:
         """Everything sent, as one batch or set of another format or codec."""
         flat: list[convert.Flat] = []
@@ -244,7 +265,13 @@ class Validator:
         return _split(entry, place)
 
     def _checked_flat(
-        self, records: bytes, pos: int, size: int, magic: int, config: LogConfig, place: Place
+        self,
+        records: bytes,
+        pos: int,
+        size: int,
+        magic: int,
+        config: LogConfig,
+        place: AppendContext,
     ) -> list[convert.Flat]:
         try:
             flat = convert.records_of(records[pos : pos + size], 0, magic, _DECOMPRESSED_LIMIT)
@@ -257,7 +284,7 @@ class Validator:
         return flat
 
     def _assign_messages(
-        self, records: bytes, analysis: Analysis, config: LogConfig, place: Place
+        self, records: bytes, analysis: Analysis, config: LogConfig, place: AppendContext
     ) -> list[Entry]:
         """Uncompressed messages of the format that is stored: each keeps its bytes."""
         stored, offset = [], place.next_offset
@@ -279,7 +306,7 @@ class Validator:
         target: tuple[int, int],
         like: v2.BatchHeader | None,
         config: LogConfig,
-        place: Place,
+        place: AppendContext,
     ) -> Entry:
         magic, codec = target
         data = convert.rebuild(
@@ -302,7 +329,7 @@ class Validator:
 
     # --- batches and records -----------------------------------------------------------------
 
-    def _check_batch(self, header: v2.BatchHeader, to_magic: int, place: Place) -> None:
+    def _check_batch(self, header: v2.BatchHeader, to_magic: int, place: AppendContext) -> None:
         where = f"in topic partition {place.name}"
         if place.origin == CLIENT:
             self._check_counts(header, where)
@@ -345,7 +372,7 @@ class Validator:
         payload: bytes,
         header: v2.BatchHeader,
         config: LogConfig,
-        place: Place,
+        place: AppendContext,
     ) -> None:
         """Key and timestamp rules from the summary; record by record only if it says so."""
         stamped = header.timestamp_type == v2.LOG_APPEND_TIME
@@ -383,7 +410,7 @@ def _decompressed(codec: int, payload: bytes) -> bytes:
         raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
 
 
-def _split(entry: Entry, place: Place) -> list[Entry]:
+def _split(entry: Entry, place: AppendContext) -> list[Entry]:
     """An uncompressed message set as the single messages it is stored as."""
     return [
         Entry(

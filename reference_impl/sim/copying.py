@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from touchstone.reference_impl.client.flow import ClientError, Flow, Pause, Place
+from touchstone.reference_impl.client.flow import ClientError, Flow, Pause, TopicPartition
 from touchstone.reference_impl.client.offsets import READ_COMMITTED
 from touchstone.reference_impl.client.reading import Consumed
 from touchstone.reference_impl.client.transactions import State, TransactionalProducer
@@ -46,7 +46,7 @@ class Copier(Actor):
         world: World,
         history: CopyHistory,
         members: GroupHistory,
-        source: str | Place,
+        source: str | TopicPartition,
         targets: Mapping[str, int],
         *,
         transactional_id: str,
@@ -75,7 +75,7 @@ class Copier(Actor):
         self._members = members
         self._count = 0
         self._name = ""
-        self._offsets: dict[Place, int] = {}
+        self._offsets: dict[TopicPartition, int] = {}
         self._generation, self._before = -1, members.known()
         self._aborts: bool | None = None  # whether it wants to abort; None: it never got so far
 
@@ -164,8 +164,8 @@ class Copier(Actor):
 
 def judged(
     history: CopyHistory,
-    committed: Mapping[Place, int],
-    inputs: Mapping[Place, Iterable[int]],
+    committed: Mapping[TopicPartition, int],
+    inputs: Mapping[TopicPartition, Iterable[int]],
     reads: Iterable[ReadRecord],
     topics: Iterable[str],
 ) -> str | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
-from touchstone.reference_impl.client.flow import ClientError, Flow, Place
+from touchstone.reference_impl.client.flow import ClientError, Flow, TopicPartition
 from touchstone.reference_impl.client.group_consumer import Listener
 from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.offsets import READ_UNCOMMITTED
@@ -36,14 +36,16 @@ class GroupHistory:
     """The observations of the members of one group; `complaints` are promises that were broken."""
 
     newest: int = -1  # generation that anybody is known to have been in
-    owners: dict[tuple[int, Place], str] = field(default_factory=dict)
-    committed: dict[Place, int] = field(default_factory=dict)
-    given: dict[Place, set[int]] = field(default_factory=dict)
+    owners: dict[tuple[int, TopicPartition], str] = field(default_factory=dict)
+    committed: dict[TopicPartition, int] = field(default_factory=dict)
+    given: dict[TopicPartition, set[int]] = field(default_factory=dict)
     commits: int = 0
     rebalances: int = 0
     complaints: list[str] = field(default_factory=list)
 
-    def joined(self, member: str, generation: int, floor: int, owned: Iterable[Place]) -> None:
+    def joined(
+        self, member: str, generation: int, floor: int, owned: Iterable[TopicPartition]
+    ) -> None:
         self.rebalances += 1
         if generation < floor:
             self.complaints.append(f"{member} is in generation {generation} after {floor}")
@@ -56,7 +58,7 @@ class GroupHistory:
                 )
 
     def accepted(
-        self, member: str, generation: int, offsets: dict[Place, int], before: MemberView
+        self, member: str, generation: int, offsets: dict[TopicPartition, int], before: MemberView
     ) -> None:
         """A commit went through; `before` is what was known when it was sent."""
         self.commits += 1
@@ -77,7 +79,7 @@ class GroupHistory:
 @dataclass(frozen=True, slots=True)
 class MemberView:
     generation: int
-    committed: dict[Place, int]
+    committed: dict[TopicPartition, int]
 
 
 class ObservedConsumer(ClassicConsumer):
@@ -110,12 +112,12 @@ class ObservedConsumer(ClassicConsumer):
         self._floor = self._history.newest
         return (yield from super().poll(timeout_ms))
 
-    def _assigned(self, _: list[Place]) -> None:
+    def _assigned(self, _: list[TopicPartition]) -> None:
         name = self.member.instance_id or self.member.id
         self._history.joined(name, self.member.generation, self._floor, self.positions)
         self._floor = self._history.newest
 
-    def committed(self, places: Iterable[Place]) -> Flow[dict[Place, Offset]]:
+    def committed(self, places: Iterable[TopicPartition]) -> Flow[dict[TopicPartition, Offset]]:
         before = self._history.known()
         found = yield from super().committed(places)
         for place in places:

@@ -14,9 +14,9 @@ from touchstone.harness.model.expect import all_of, answer, by_release, no_answe
 from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.harness.model.steps import pause_broker, resume_broker, start_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.producing import produce_many
 from touchstone.suites.kit.records import ONE, THREE, TWO, batch
-from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
     LONG_MS,
     MARK,

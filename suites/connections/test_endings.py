@@ -22,8 +22,8 @@ from touchstone.harness.model.expect import (
 )
 from touchstone.harness.model.scenario import Await, Close, HalfClose, Open, Quiet, Raw, Until
 from touchstone.harness.model.steps import a_topic, fetch, list_offsets, metadata, produce
+from touchstone.suites.kit.in_flight import sent, the_end, waiting
 from touchstone.suites.kit.records import ONE, TWO, batch
-from touchstone.suites.kit.sending import sent, the_end, waiting
 
 IDLE = {"connections.max.idle.ms": 4000}  # longer than a busy broker makes a topic
 END = "topics[0].partitions[0].offset"

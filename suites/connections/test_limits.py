@@ -14,8 +14,8 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, answered, connection
 from touchstone.harness.model.scenario import Await, Close, Open, Quiet
 from touchstone.harness.model.steps import a_topic, list_offsets, metadata, produce
+from touchstone.suites.kit.in_flight import sent, the_end
 from touchstone.suites.kit.records import ONE, batch
-from touchstone.suites.kit.sending import sent, the_end
 
 MOST = 10
 ONE_THREAD = {"num.network.threads": 1}

@@ -16,8 +16,8 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, answered, connection, records
 from touchstone.harness.model.scenario import Await, Quiet, Raw, Send
 from touchstone.harness.model.steps import a_topic, fetch, list_offsets, metadata, produce
+from touchstone.suites.kit.in_flight import NOTHING, sent, waiting
 from touchstone.suites.kit.records import ONE, THREE, TWO, batch
-from touchstone.suites.kit.sending import NOTHING, sent, waiting
 
 STORED = "responses[0].partition_responses[0].base_offset"
 END = "topics[0].partitions[0].offset"

@@ -27,8 +27,8 @@ CLUSTER = {
     "group.consumer.max.size": 6,
 }
 SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
-BEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
-BY_EXPRESSION = BEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
+HEARTBEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
+BY_EXPRESSION = HEARTBEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
 DESCRIBES = SEEN | {
     "api": "ConsumerGroupDescribe", "versions": every("ConsumerGroupDescribe"),
 }  # fmt: skip
@@ -41,7 +41,7 @@ GROUP_EPOCH, MEMBERS = "groups[0].group_epoch", "groups[0].members"
 GIVEN = "assignment.topic_partitions[0].partitions"
 JOIN, LEAVE, AWAY = 0, -1, -2
 HEARTBEAT, DESCRIBE, GROUP = 0, 0, 32
-SCOUT = Name("scout", length=30)  # a group of its own
+PROBE_MEMBER = Name("scout", length=30)  # a group of its own
 Owned = Sequence[int] | None
 
 
@@ -105,10 +105,10 @@ def configure(group: Any, changes: Mapping[str, str | None], name: str, version:
 
 def started(group: Any, topic: Any, partitions: int = PARTITIONS) -> list[Any]:
     """A coordinator that serves the group and has heard of the topic, which has been made."""
-    return [*a_topic(topic, partitions), *coordinated(group), heard(topic)]
+    return [*a_topic(topic, partitions), *coordinated(group), topic_known(topic)]
 
 
-def heard(topic: Any, *, scout: Any = SCOUT) -> Until:
+def topic_known(topic: Any, *, scout: Any = PROBE_MEMBER) -> Until:
     """Wait until the coordinator shares the topic out: it hears of topics after who serves them.
 
     (One partition holds all groups of this cluster, so another group's word counts for this one.)

@@ -18,7 +18,7 @@ from touchstone.harness.model.scenario import Ask, Await, Until
 from touchstone.harness.model.steps import ask, coordinator_ready
 from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.in_flight import sent
 
 # The shape of all claims that need no other: joins are not delayed, sessions may be short.
 CLUSTER = {

@@ -26,7 +26,7 @@ from touchstone.harness.model.steps import (
 from touchstone.suites.kit.records import THREE, batch, keyed
 from touchstone.suites.kit.topics import appended
 
-LIVELY = {
+FAST_LOG_MANAGER = {
     "log.retention.check.interval.ms": 200,
     "log.initial.task.delay.ms": 100,
     "log.cleaner.backoff.ms": 100,
@@ -37,8 +37,8 @@ MINUTE, HOUR = 60_000, 3_600_000
 OLD, OLDER = -HOUR, -2 * HOUR
 TEN_MINUTES = {"retention.ms": 10 * MINUTE}
 FOREVER = {"retention.ms": -1}
-LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": LIVELY}
-READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY}
+LOOK = {"api": "ListOffsets", "versions": only("ListOffsets", 1), "config": FAST_LOG_MANAGER}
+READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": FAST_LOG_MANAGER}
 EARLIEST_OFFSET = "topics[0].partitions[0].offset"
 BYTES = "responses[0].partitions[0].records"
 # 2.8 shows every topic of the broker, those nobody asked for without partitions: hence the stars.

@@ -21,8 +21,8 @@ from touchstone.harness.model.steps import (
     stop_broker,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.records import ONE, THREE, TWO
-from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
     LEADER,
     LONG_MS,

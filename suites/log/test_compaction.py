@@ -26,10 +26,10 @@ from touchstone.suites.kit.segments import (
     BATCH,
     COMPACT,
     END,
+    FAST_LOG_MANAGER,
     FIRST,
     HOUR,
     LAST,
-    LIVELY,
     MINUTE,
     NEXT,
     READ,
@@ -309,7 +309,7 @@ def test_a_later_value_replaces_a_tombstone(case):
     ),
     api="Produce",
     versions=only("Produce", 3),
-    config=LIVELY,
+    config=FAST_LOG_MANAGER,
 )
 def test_the_last_batch_of_a_producer_stays(case):
     """Compaction keeps the last batch of each idempotent producer, without records if need be, so a

@@ -27,10 +27,17 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.producing import stored_at
 from touchstone.suites.kit.records import ONE, TWO, batch, from_producer
-from touchstone.suites.kit.segments import HOUR, LIVELY, MINUTE, earliest, segmented, starts_at
+from touchstone.suites.kit.segments import (
+    FAST_LOG_MANAGER,
+    HOUR,
+    MINUTE,
+    earliest,
+    segmented,
+    starts_at,
+)
 
 INTERVAL = "log.index.interval.bytes"
-SHAPE = LIVELY | {
+SHAPE = FAST_LOG_MANAGER | {
     INTERVAL: 5000,
     "log.cleaner.dedupe.buffer.size": 20_000_000,  # a change makes another cleaner, in a small heap
 }

@@ -21,8 +21,8 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.producing import stored_at
 from touchstone.suites.kit.records import ONE, SIZE, THREE, TWO, batch, keyed, stamped
 from touchstone.suites.kit.segments import (
+    FAST_LOG_MANAGER,
     FOREVER,
-    LIVELY,
     LOOK,
     MINUTE,
     OLD,
@@ -91,7 +91,7 @@ def test_retention_by_time(case):
     ),
     api="Fetch",
     versions=only("Fetch", 5),
-    config=LIVELY,
+    config=FAST_LOG_MANAGER,
 )
 def test_what_retention_took_is_out_of_range(case):
     """A Fetch below the log start that retention left answers OFFSET_OUT_OF_RANGE; one at the log
@@ -206,7 +206,7 @@ def test_when_all_is_old_the_log_is_empty(case):
     evidence=("LOG-20",),
     api="OffsetForLeaderEpoch",
     versions=only("OffsetForLeaderEpoch", 3),
-    config=LIVELY,
+    config=FAST_LOG_MANAGER,
     releases="2.8+",
 )
 def test_an_emptied_log_keeps_its_epoch(case):
@@ -286,7 +286,7 @@ def test_no_bytes_kept_empties_the_log(case):
     ),
     api="DescribeLogDirs",
     versions=only("DescribeLogDirs", 1),
-    config=LIVELY,
+    config=FAST_LOG_MANAGER,
     releases="2.2+",
 )
 def test_segments_below_the_log_start_go(case):

@@ -19,9 +19,9 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.producing import stored_at
 from touchstone.suites.kit.records import ONE, THREE, TWO, batch, from_producer
 from touchstone.suites.kit.segments import (
+    FAST_LOG_MANAGER,
     FOREVER,
     HOUR,
-    LIVELY,
     LOOK,
     MINUTE,
     OLD,
@@ -115,7 +115,7 @@ def test_brokers_defaults_hold_where_a_topic_says_nothing(case):
     ),
     api="Produce",
     versions=only("Produce", 3),
-    config=LIVELY,
+    config=FAST_LOG_MANAGER,
 )
 def test_producers_outlive_their_records(case):
     """After retention deleted a producer's records, releases since 2.5 still answer its repeated
@@ -153,7 +153,7 @@ def test_producers_outlive_their_records(case):
     api="Produce",
     versions=only("Produce", 3),
     releases="3.9+",
-    config=LIVELY
+    config=FAST_LOG_MANAGER
     | {"producer.id.expiration.ms": 1000, "producer.id.expiration.check.interval.ms": 200},
 )
 def test_silent_producers_are_forgotten(case):

@@ -12,7 +12,7 @@ from touchstone.harness.model.expect import all_of, batches, records
 from touchstone.harness.model.scenario import Until
 from touchstone.harness.model.steps import alter_configs, fetch, produce
 from touchstone.suites.kit.records import ONE, THREE, TWO, keyed
-from touchstone.suites.kit.segments import BYTES, COMPACT, LIVELY, MINUTE, cleaned
+from touchstone.suites.kit.segments import BYTES, COMPACT, FAST_LOG_MANAGER, MINUTE, cleaned
 from touchstone.suites.kit.topics import a_log
 from touchstone.suites.kit.transactions import (
     ABORT,
@@ -31,7 +31,7 @@ RECORD, MARKER = 79, 78  # bytes of a batch
 LONG = {"segment.ms": 10 * MINUTE}
 
 
-READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": LIVELY | CLUSTER}
+READ = {"api": "Fetch", "versions": only("Fetch", 4), "config": FAST_LOG_MANAGER | CLUSTER}
 
 
 def closing(topic, number):

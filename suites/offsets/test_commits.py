@@ -9,6 +9,7 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.scenario import Await
 from touchstone.harness.model.steps import a_topic
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.offsets import (
     CLUSTER,
     FIRST_BY_ID,
@@ -23,7 +24,6 @@ from touchstone.suites.kit.offsets import (
     rows,
     serving,
 )
-from touchstone.suites.kit.sending import sent
 
 TO_GROUPS = {
     "api": "OffsetCommit",

@@ -40,16 +40,16 @@ BY_MEMBERS = {
 }
 NO_GENERATION = -1
 STATE = "groups[0].group_state"
-STRANGER = "nobody"
+UNKNOWN_MEMBER = "nobody"
 # name -> member id, generation: who commits into a group whose member is in generation 1
 WHO = {
     "own": (MEMBER, 1),
     "older": (MEMBER, 0),
     "newer": (MEMBER, 2),
     "member without generation": (MEMBER, NO_GENERATION),
-    "stranger": (STRANGER, 1),
-    "stranger of another generation": (STRANGER, 5),
-    "stranger without generation": (STRANGER, NO_GENERATION),
+    "stranger": (UNKNOWN_MEMBER, 1),
+    "stranger of another generation": (UNKNOWN_MEMBER, 5),
+    "stranger without generation": (UNKNOWN_MEMBER, NO_GENERATION),
     "nobody of this generation": ("", 1),
     "nobody": ("", NO_GENERATION),
 }
@@ -336,7 +336,7 @@ def test_instances_are_checked_first(case):
     }
     own, instance, generation = {
         "own": (member, "one", 1),
-        "fenced": (STRANGER, "one", 1),
+        "fenced": (UNKNOWN_MEMBER, "one", 1),
         "unknown instance": (member, "two", 1),
         "stale generation": (member, "one", 0),
     }[case.who]

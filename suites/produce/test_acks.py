@@ -17,9 +17,9 @@ from touchstone.harness.model.expect import (
 from touchstone.harness.model.placeholders import Records
 from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.in_flight import the_end
 from touchstone.suites.kit.producing import refused_with, stored_at
 from touchstone.suites.kit.records import coded, of_version
-from touchstone.suites.kit.sending import the_end
 from touchstone.suites.kit.topics import among, ends_at, log_end
 
 

@@ -15,9 +15,9 @@ from touchstone.harness.model.expect import all_of, answer, answered, by_release
 from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.harness.model.steps import a_topic, fetch, metadata, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.quotas import CONSUMER, LARGE, LIMIT, PRODUCER, USER, limited, of_client
 from touchstone.suites.kit.records import ONE, batch
-from touchstone.suites.kit.sending import sent
 
 WRITTEN = "responses[0].partition_responses[0].error_code"
 WAIT = "throttle_time_ms"

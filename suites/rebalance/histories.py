@@ -1,4 +1,4 @@
-"""Histories of groups of one to eight members, in the notation of `scripts.py`.
+"""Histories of groups of one to eight members, in the notation of `group_histories.py`.
 
 Drawn once with weights that favour steps that change the group; each leaves it where no member
 waits. They are numbered by their position, so the list only grows at its end.

@@ -15,8 +15,8 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import groups
-from touchstone.suites.kit.consumer_groups import heard
 from touchstone.suites.kit.consumer_groups import join as joins
+from touchstone.suites.kit.consumer_groups import topic_known
 from touchstone.suites.kit.groups import comes, coordinated, id_of, sync
 
 SHARED = "shared-by-classic-members"
@@ -37,7 +37,7 @@ def part(*indexes, user_data=None):
 def begun(group):
     made = create_topic(SHARED, 4, name="shared")
     there = Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS)
-    return [there, *topic_ready(SHARED, 4), *coordinated(group), heard(SHARED)]
+    return [there, *topic_ready(SHARED, 4), *coordinated(group), topic_known(SHARED)]
 
 
 def classic(group, **how):

@@ -20,7 +20,7 @@ from touchstone.suites.kit.groups import (
     two,
     until,
 )
-from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.in_flight import sent
 
 PLAN = {"a": b"part of a", "b": b"part of b"}
 

@@ -11,11 +11,11 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import groups
 from touchstone.suites.kit.consumer_groups import (
     AWAY,
-    BEATS,
     CLUSTER,
     CODE,
     EPOCH,
     GIVEN,
+    HEARTBEATS,
     LEAVE,
     MEMBERS,
     SEEN,
@@ -26,15 +26,15 @@ from touchstone.suites.kit.consumer_groups import (
 )
 from touchstone.suites.kit.consumer_groups import join as joins
 from touchstone.suites.kit.groups import comes, coordinated, heartbeat, id_of, sync
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.internal_logs import OFFSETS, written
-from touchstone.suites.kit.sending import sent
 from touchstone.suites.rebalance.mixed import SHARED, begun, classic, mixed, part, rejoins, wants
 
 TYPES, CLASSIC, CONSUMER = f"{MEMBERS}[*].member_type", 0, 1
 NOT_DISABLED = CLUSTER | {"group.consumer.migration.policy": "disabled"}
 
 
-@claim("rebalance.classic-groups-are-upgraded", **BEATS)
+@claim("rebalance.classic-groups-are-upgraded", **HEARTBEATS)
 def test_classic_groups_are_upgraded(case):
     """The first ConsumerGroupHeartbeat converts a classic group to a consumer group and keeps its
     classic members, whose Heartbeat answers REBALANCE_IN_PROGRESS.
@@ -214,7 +214,7 @@ def test_who_waits_is_told_of_the_upgrade(case):
     )
 
 
-@claim("rebalance.consumer-groups-are-downgraded", **BEATS)
+@claim("rebalance.consumer-groups-are-downgraded", **HEARTBEATS)
 def test_consumer_groups_are_downgraded(case):
     """When the last consumer member leaves, the group with its classic members becomes a classic
     group in PreparingRebalance.
@@ -281,7 +281,7 @@ def test_static_members_change_their_protocol_among_others(case):
     )
 
 
-@claim("rebalance.classic-members-may-change-their-protocol", **BEATS)
+@claim("rebalance.classic-members-may-change-their-protocol", **HEARTBEATS)
 def test_classic_members_may_change_their_protocol(case):
     """A classic member that sends ConsumerGroupHeartbeat under its own member id becomes a consumer
     member.

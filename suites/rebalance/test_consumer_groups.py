@@ -18,11 +18,11 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import groups
 from touchstone.suites.kit.consumer_groups import (
     AWAY,
-    BEATS,
     CODE,
     EPOCH,
     GIVEN,
     GROUP_EPOCH,
+    HEARTBEATS,
     INTERVAL,
     LEAVE,
     MEMBERS,
@@ -32,9 +32,9 @@ from touchstone.suites.kit.consumer_groups import (
     beat,
     configure,
     describe,
-    heard,
     join,
     started,
+    topic_known,
     until,
 )
 from touchstone.suites.kit.internal_logs import OFFSETS, written
@@ -45,7 +45,9 @@ METADATA = 4  # of the partitions that a group subscribes to, before KIP-1101
 TARGETS = f"{MEMBERS}[*].target_assignment.topic_partitions[*].partitions"
 
 
-@claim("rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **BEATS)
+@claim(
+    "rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **HEARTBEATS
+)
 def test_consumer_groups_begin_at_epoch_1(case):
     """The first subscribed member of a new consumer group gets all partitions at once, at group
     epoch 2.
@@ -63,7 +65,7 @@ def test_consumer_groups_begin_at_epoch_1(case):
     )
 
 
-@claim("rebalance.consumer-ids-are-given-to-those-without", **BEATS | {
+@claim("rebalance.consumer-ids-are-given-to-those-without", **HEARTBEATS | {
     "versions": range_("ConsumerGroupHeartbeat", 0, 0)})  # fmt: skip
 def test_consumer_ids_are_given_to_those_without(case):
     """In ConsumerGroupHeartbeat version 0 a member that joins without a member id gets one and
@@ -78,7 +80,7 @@ def test_consumer_ids_are_given_to_those_without(case):
     )
 
 
-@claim("rebalance.consumers-of-nothing-have-nothing", **BEATS)
+@claim("rebalance.consumers-of-nothing-have-nothing", **HEARTBEATS)
 def test_consumers_of_nothing_have_nothing(case):
     """A member may subscribe to no topic: its group is Stable at epoch 1."""
     group, topic = case.group(), case.topic()
@@ -90,7 +92,7 @@ def test_consumers_of_nothing_have_nothing(case):
     )
 
 
-@claim("rebalance.topics-named-twice-count-once", **BEATS)
+@claim("rebalance.topics-named-twice-count-once", **HEARTBEATS)
 def test_topics_named_twice_count_once(case):
     """A topic named twice does not raise the group epoch; an additional topic that does not exist
     does.
@@ -112,7 +114,7 @@ def test_topics_named_twice_count_once(case):
     )  # fmt: skip
 
 
-@claim("rebalance.new-topics-are-shared-out", **BEATS)
+@claim("rebalance.new-topics-are-shared-out", **HEARTBEATS)
 def test_new_topics_are_shared_out(case):
     """A member that subscribed to a missing topic gets its partitions by a heartbeat after the
     topic's creation.
@@ -164,7 +166,7 @@ def test_deleted_topics_are_taken_back(case):
     )
 
 
-@claim("rebalance.uniform-moves-as-little-as-it-can", **BEATS)
+@claim("rebalance.uniform-moves-as-little-as-it-can", **HEARTBEATS)
 def test_uniform_moves_as_little_as_it_can(case):
     """The uniform assignor gives a third member partitions of the members that have most and moves
     no other.
@@ -193,7 +195,7 @@ def test_uniform_moves_as_little_as_it_can(case):
 
 
 @claim("rebalance.range-gives-the-first-the-rest", evidence=("KIP-848", "GROUP-28"),
-       **{key: value for key, value in BEATS.items() if key != "evidence"})  # fmt: skip
+       **{key: value for key, value in HEARTBEATS.items() if key != "evidence"})  # fmt: skip
 def test_range_gives_the_first_the_rest(case):
     """The range assignor gives members, in the order of their ids, consecutive partitions, and the
     remainder to the first.
@@ -239,7 +241,7 @@ def test_other_subscriptions_are_balanced(case):
     return case.scenario(
         started(group, topic),
         a_topic(other, 2),
-        heard(other),
+        topic_known(other),
         join(group, "m1", topic, name="m1"),
         join(group, "m2", other, name="m2"),
         join(group, "m3", other, name="m3"),
@@ -252,7 +254,7 @@ def test_other_subscriptions_are_balanced(case):
     )
 
 
-@claim("rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **BEATS)
+@claim("rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **HEARTBEATS)
 def test_full_consumer_groups_refuse(case):
     """Beyond group.consumer.max.size a join answers GROUP_MAX_SIZE_REACHED; a member can rejoin."""
     group, topic = case.group(), case.topic()
@@ -306,7 +308,7 @@ def test_who_does_not_give_up_is_fenced(case):
     )
 
 
-@claim("rebalance.heartbeats-that-were-lost-are-sent-again", **BEATS)
+@claim("rebalance.heartbeats-that-were-lost-are-sent-again", **HEARTBEATS)
 def test_heartbeats_that_were_lost_are_sent_again(case):
     """A heartbeat with the previous epoch answers the current epoch if it owns only assigned
     partitions, else FENCED_MEMBER_EPOCH.
@@ -329,7 +331,7 @@ def test_heartbeats_that_were_lost_are_sent_again(case):
     )
 
 
-@claim("rebalance.static-consumers-come-back-to-what-they-had", **BEATS)
+@claim("rebalance.static-consumers-come-back-to-what-they-had", **HEARTBEATS)
 def test_static_consumers_come_back_to_what_they_had(case):
     """A static member that left temporarily returns under another member id without a new group
     epoch; the old id answers FENCED_INSTANCE_ID.
@@ -354,7 +356,7 @@ def test_static_consumers_come_back_to_what_they_had(case):
 
 
 @claim("rebalance.joins-are-records", switches=("consumer-groups-not-logged",),
-       **BEATS | {"evidence": ("KIP-848", "KIP-1101")})  # fmt: skip
+       **HEARTBEATS | {"evidence": ("KIP-848", "KIP-1101")})  # fmt: skip
 def test_joins_are_records(case):
     """A join writes one batch with the member, target assignment, current assignment, group epoch
     and target epoch.
@@ -377,7 +379,7 @@ def test_joins_are_records(case):
     )
 
 
-@claim("rebalance.steps-are-records", **BEATS)
+@claim("rebalance.steps-are-records", **HEARTBEATS)
 def test_steps_are_records(case):
     """Revoking and taking partitions writes current assignments; a heartbeat that changes nothing
     writes nothing.
@@ -408,7 +410,7 @@ def test_steps_are_records(case):
     )
 
 
-@claim("rebalance.good-byes-are-tombstones", **BEATS)
+@claim("rebalance.good-byes-are-tombstones", **HEARTBEATS)
 def test_good_byes_are_tombstones(case):
     """A member that leaves writes tombstones, one that leaves temporarily a record of its new
     epoch, and DeleteGroups tombstones of the group.

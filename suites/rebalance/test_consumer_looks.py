@@ -29,9 +29,9 @@ from touchstone.suites.kit.consumer_groups import (
     beat,
     configure,
     describe,
-    heard,
     join,
     started,
+    topic_known,
 )
 from touchstone.suites.kit.groups import coordinated, list_groups
 
@@ -110,7 +110,7 @@ def test_names_and_expressions_together(case):
     return case.scenario(
         started(group, topic),
         a_topic(other, 2),
-        heard(other),
+        topic_known(other),
         join(group, "m1", topic, version=case.version, name="join", subscribed_topic_regex=other),
         Until(describe(group, name="resolved"), GROUP_EPOCH, "==", 3),
         beat(group, "m1", 2, topic, (0, 1, 2, 3), version=case.version, name="no more",

@@ -39,7 +39,7 @@ SAYING = ("stable", "unrevoked", "unreleased")
 SEEN = ("unknown", "left", "stable", "behind", "unrevoked", "away")
 
 
-class Scene(NamedTuple):
+class RequestContext(NamedTuple):
     """What a request is made of."""
 
     group: Any
@@ -47,7 +47,7 @@ class Scene(NamedTuple):
     state: State
     version: int
 
-    def beats(self, epoch: int = 0, owned: Any = None, **changes: Any) -> Ask:
+    def heartbeat(self, epoch: int = 0, owned: Any = None, **changes: Any) -> Ask:
         """The member's heartbeat in its epoch, or one that is so much off."""
         given = {"instance_id": self.state.instance, "version": self.version} | changes
         member, at = given.pop("member", self.state.member), self.state.epoch + epoch
@@ -63,7 +63,7 @@ class Request(NamedTuple):
 
     name: str
     sentence: str
-    asks: Callable[[Scene], Ask]
+    asks: Callable[[RequestContext], Ask]
     api: str = "ConsumerGroupHeartbeat"
     code: str = CODE
     rows: tuple[str, ...] = ()
@@ -74,59 +74,60 @@ class Request(NamedTuple):
         return self.rows or (MOVING if self.api == "ConsumerGroupHeartbeat" else SEEN)
 
 
-def _again(s: Scene) -> Ask:
+def _again(s: RequestContext) -> Ask:
     return join(
         s.group, s.state.member, s.topic,
         name="ask", version=s.version, instance_id=s.state.instance,
     )  # fmt: skip
 
 
-def _offsets(s: Scene, epoch: int, member: str | None = None) -> Ask:
+def _offsets(s: RequestContext, epoch: int, member: str | None = None) -> Ask:
     named = [{"name": s.topic, "partition_indexes": [0]}]
     one = {"group_id": s.group, "member_id": member, "member_epoch": epoch, "topics": named}
     return Ask("OffsetFetch", 9, {"groups": [one], "require_stable": False}, name="ask")
 
 
-def _commit(s: Scene, epoch: int, member: str) -> Ask:
+def _commit(s: RequestContext, epoch: int, member: str) -> Ask:
     return groups.commit("x", s.group, s.topic, epoch, member=member, version=9, name="ask")
 
 
 REQUESTS = (
-    Request("beat", "a heartbeat without owned partitions", lambda s: s.beats()),
+    Request("beat", "a heartbeat without owned partitions", lambda s: s.heartbeat()),
     Request(
         "owning", "a heartbeat that owns the assigned partitions",
-        lambda s: s.beats(0, s.state.told),
+        lambda s: s.heartbeat(0, s.state.told),
     ),
-    Request("owning-nothing", "a heartbeat that owns no partition", lambda s: s.beats(0, ())),
+    Request("owning-nothing", "a heartbeat that owns no partition", lambda s: s.heartbeat(0, ())),
     Request(
-        "owning-all", "a heartbeat that owns every partition", lambda s: s.beats(0, (0, 1, 2, 3)),
+        "owning-all", "a heartbeat that owns every partition",
+        lambda s: s.heartbeat(0, (0, 1, 2, 3)),
     ),
     Request(
         "of-the-epoch-before", "a heartbeat in the previous epoch that owns the assignment",
-        lambda s: s.beats(owned=s.state.told, at=max(s.state.before, 1)),
+        lambda s: s.heartbeat(owned=s.state.told, at=max(s.state.before, 1)),
     ),
     Request(
         "of-the-epoch-before-unowned", "a heartbeat in the previous epoch without owned partitions",
-        lambda s: s.beats(at=max(s.state.before, 1)),
+        lambda s: s.heartbeat(at=max(s.state.before, 1)),
     ),
-    Request("of-a-later-epoch", "a heartbeat in a later epoch", lambda s: s.beats(9)),
+    Request("of-a-later-epoch", "a heartbeat in a later epoch", lambda s: s.heartbeat(9)),
     Request("joining", "a join under its member id", _again),
     Request(
-        "leaving", "a leaving heartbeat", lambda s: s.beats(at=LEAVE),
+        "leaving", "a leaving heartbeat", lambda s: s.heartbeat(at=LEAVE),
     ),
     Request(
         "going-away", "a temporarily leaving heartbeat",
-        lambda s: s.beats(at=AWAY, instance_id=s.state.instance or "i1"),
+        lambda s: s.heartbeat(at=AWAY, instance_id=s.state.instance or "i1"),
         rows=NAMED,
     ),
     Request(
         "of-a-stranger", "a heartbeat with an unknown member id",
-        lambda s: s.beats(member="stranger"),
+        lambda s: s.heartbeat(member="stranger"),
         rows=SAYING,
     ),
     Request(
         "of-another-instance", "a heartbeat with an unknown instance id",
-        lambda s: s.beats(instance_id="i9"),
+        lambda s: s.heartbeat(instance_id="i9"),
         rows=NAMED,
     ),
     Request(
@@ -136,26 +137,26 @@ REQUESTS = (
     ),
     Request(
         "narrower", "a heartbeat that subscribes to another topic instead",
-        lambda s: s.beats(subscribed_topic_names=["no such topic"]),
+        lambda s: s.heartbeat(subscribed_topic_names=["no such topic"]),
         rows=SAYING,
     ),
     Request(
-        "elsewhere", "a heartbeat from another rack", lambda s: s.beats(rack_id="r2"),
+        "elsewhere", "a heartbeat from another rack", lambda s: s.heartbeat(rack_id="r2"),
         rows=SAYING,
     ),
     Request(
         "by-range", "a heartbeat that prefers the range assignor",
-        lambda s: s.beats(server_assignor="range"),
+        lambda s: s.heartbeat(server_assignor="range"),
         rows=SAYING,
     ),
     Request(
         "by-nobody", "a heartbeat that prefers an unknown assignor",
-        lambda s: s.beats(server_assignor="nope"),
+        lambda s: s.heartbeat(server_assignor="nope"),
         rows=SAYING,
     ),
     Request(
         "in-full", "a heartbeat with all fields of a join",
-        lambda s: s.beats(
+        lambda s: s.heartbeat(
             0, s.state.told, rebalance_timeout_ms=20_000, subscribed_topic_names=[s.topic]
         ),
         rows=SAYING,
@@ -238,11 +239,11 @@ VERSIONS = {True: every("ConsumerGroupHeartbeat"), False: range_("ConsumerGroupH
 
 
 def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
-    beats = request.api == "ConsumerGroupHeartbeat"
+    heartbeat = request.api == "ConsumerGroupHeartbeat"
 
     def test(case: Any) -> Any:
         group, topic = case.group(), case.topic()
-        s = Scene(group, topic, state, case.version if beats else 0)
+        s = RequestContext(group, topic, state, case.version if heartbeat else 0)
         return case.scenario(
             steps_into(state.name, group, topic),
             request.asks(s),
@@ -260,7 +261,7 @@ def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
         releases="4.3",
         config=CLUSTER,
         switches=SWITCHES.get((request.name, state.name), ()),
-        **({"api": request.api, "versions": VERSIONS[state.name == "stable"]} if beats else {}),
+        **({"api": request.api, "versions": VERSIONS[state.name == "stable"]} if heartbeat else {}),
     )(test)
 
 

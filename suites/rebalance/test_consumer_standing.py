@@ -20,10 +20,10 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import groups
 from touchstone.suites.kit.consumer_groups import (
     AWAY,
-    BEATS,
     CODE,
     EPOCH,
     GIVEN,
+    HEARTBEATS,
     INTERVAL,
     LEAVE,
     SEEN,
@@ -33,9 +33,9 @@ from touchstone.suites.kit.consumer_groups import (
     beat,
     configure,
     describe,
-    heard,
     join,
     started,
+    topic_known,
     until,
 )
 from touchstone.suites.kit.groups import id_of
@@ -252,7 +252,7 @@ def _slowly(group: Any, who: str, epoch: int) -> list[Any]:
     return [configure(group, SLOW, "slowly"), told]
 
 
-@claim("rebalance.emptied-groups-wait-for-the-interval", **BEATS)
+@claim("rebalance.emptied-groups-wait-for-the-interval", **HEARTBEATS)
 def test_emptied_groups_wait_for_the_interval(case):
     """A member that joins an emptied group within the assignment interval gets no
     partitions yet.
@@ -272,7 +272,7 @@ def test_emptied_groups_wait_for_the_interval(case):
     )
 
 
-@claim("rebalance.who-wants-less-gives-up-at-once", also=("nothing", "another"), **BEATS)
+@claim("rebalance.who-wants-less-gives-up-at-once", also=("nothing", "another"), **HEARTBEATS)
 def test_who_wants_less_gives_up_at_once(case):
     """A member that drops a topic must revoke its partitions before the next target assignment."""
     group, topic, other = case.group(), case.topic(), case.topic("other")
@@ -281,7 +281,7 @@ def test_who_wants_less_gives_up_at_once(case):
     return case.scenario(
         started(group, topic),
         a_topic(other, 2),
-        heard(other),
+        topic_known(other),
         join(group, "m1", topic, other, name="m1"),
         _slowly(group, "m1", 2),
         beat(group, "m1", 2, name="less", version=version, subscribed_topic_names=[topic]),
@@ -298,7 +298,7 @@ def test_who_wants_less_gives_up_at_once(case):
     )
 
 
-@claim("rebalance.who-waits-may-want-something-else", **BEATS)
+@claim("rebalance.who-waits-may-want-something-else", **HEARTBEATS)
 def test_who_waits_may_want_something_else(case):
     """A member that drops a topic whose partitions it waits for reaches its target
     epoch at once.
@@ -316,7 +316,7 @@ def test_who_waits_may_want_something_else(case):
     )  # fmt: skip
 
 
-@claim("rebalance.of-two-assignors-the-latest-wins", then=("range", "uniform"), **BEATS)
+@claim("rebalance.of-two-assignors-the-latest-wins", then=("range", "uniform"), **HEARTBEATS)
 def test_of_two_assignors_the_latest_wins(case):
     """Of two assignors with equally many votes the group uses the one that was named last."""
     group, topic = case.group(), case.topic()
@@ -330,7 +330,9 @@ def test_of_two_assignors_the_latest_wins(case):
     )
 
 
-@claim("rebalance.newcomers-without-topics-may-be-given-some", by=("range", "uniform"), **BEATS)
+@claim(
+    "rebalance.newcomers-without-topics-may-be-given-some", by=("range", "uniform"), **HEARTBEATS
+)
 def test_newcomers_without_topics_may_be_given_some(case):
     """A member without subscription that joins after another left counts as a member of the new
     target assignment.

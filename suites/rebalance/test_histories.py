@@ -10,12 +10,12 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import answer
 from touchstone.harness.model.steps import a_topic
 from touchstone.suites.kit.groups import CLUSTER, STATE, coordinated
+from touchstone.suites.rebalance.group_histories import played
 from touchstone.suites.rebalance.histories import HISTORIES, STATIC_HISTORIES
-from touchstone.suites.rebalance.scripts import played
 
 NUMBERED = {f"{number:03}": script for number, script in enumerate(HISTORIES, 1)}
 CRASH = "x"
-CALM = {number: script for number, script in NUMBERED.items() if CRASH not in script}
+WITHOUT_CRASHES = {number: script for number, script in NUMBERED.items() if CRASH not in script}
 CRASHING = {number: script for number, script in NUMBERED.items() if CRASH in script}
 AT_REST = ("Stable", "Empty", "Dead")
 
@@ -34,7 +34,7 @@ def judged(case, script, version):
     "rebalance.histories-are-kafkas",
     evidence=("GROUP-01", "GROUP-02", "GROUP-11", "GROUP-13", "GROUP-16", "GROUP-20", "GROUP-25"),
     config=CLUSTER,
-    script=CALM,
+    script=WITHOUT_CRASHES,
 )
 def test_histories_are_kafkas(case):
     """A classic group of up to eight members that join, leave, commit and change metadata answers

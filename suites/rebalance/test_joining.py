@@ -29,7 +29,7 @@ from touchstone.suites.kit.groups import (
     sync,
     until,
 )
-from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.rebalance.states import steps_into
 
 OBSERVED = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1"

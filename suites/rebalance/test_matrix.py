@@ -44,7 +44,7 @@ from touchstone.suites.kit.groups import (
     sync,
     until,
 )
-from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.rebalance.states import PLAN, STATES, State, returned, steps_into
 
 Word = str | Mapping[str, str]

@@ -32,7 +32,7 @@ from touchstone.suites.kit.groups import (
     two,
     until,
 )
-from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.rebalance.states import PLAN, steps_into
 
 SHORT_MS = 1500  # over soon, and not before two members have met on a busy machine

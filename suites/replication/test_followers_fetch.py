@@ -12,8 +12,8 @@ from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, answer, outcome, records
 from touchstone.harness.model.scenario import Await, Quiet
 from touchstone.harness.model.steps import pause_broker, resume_broker
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.records import ONE, TWO
-from touchstone.suites.kit.sending import sent
 from touchstone.suites.kit.three_brokers import (
     LONG_MS,
     MARK,

@@ -24,7 +24,7 @@ from touchstone.reference_impl.client.flow import (
     Failed,
     Flow,
     Pause,
-    Place,
+    TopicPartition,
 )
 from touchstone.reference_impl.client.metadata import View, refresh
 from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, READ_COMMITTED, offsets_for
@@ -100,7 +100,7 @@ class Follower(Member):
 
 
 def seek(
-    recorder: Recorder, process: str, consumer: BlockingConsumer, where: Place, offset: int
+    recorder: Recorder, process: str, consumer: BlockingConsumer, where: TopicPartition, offset: int
 ) -> None:
     """Go on from this offset, and say so."""
     topic, partition = where
@@ -129,7 +129,9 @@ def poll(recorder: Recorder, process: str, isolation: str, consumer: BlockingCon
     return len(found)
 
 
-def drain(client: Client, recorder: Recorder, where: Place, isolation: str, until: float) -> bool:
+def drain(
+    client: Client, recorder: Recorder, where: TopicPartition, isolation: str, until: float
+) -> bool:
     """Read a partition to its end; False when that could not be done before `until`."""
     topic, partition = where
     level = ISOLATIONS.index(isolation)
@@ -160,7 +162,7 @@ def drain(client: Client, recorder: Recorder, where: Place, isolation: str, unti
     return False
 
 
-def _end(client: Client, where: Place, level: int) -> tuple[int, bool]:
+def _end(client: Client, where: TopicPartition, level: int) -> tuple[int, bool]:
     """The end under this isolation, and whether no open transaction hides more."""
     end = client.run(offsets_for(client.view, {where: LATEST}, isolation=level))[where]
     if level != READ_COMMITTED:
@@ -179,7 +181,7 @@ def _coordinator(view: View, group: str, patience_ms: int) -> Flow[int | None]:
     return node
 
 
-def store(view: View, group: str, rows: dict[Place, int], patience_ms: int) -> Flow[bool]:
+def store(view: View, group: str, rows: dict[TopicPartition, int], patience_ms: int) -> Flow[bool]:
     """OffsetCommit outside any generation, as a consumer by assignment does; whether it is done."""
     node = yield from _coordinator(view, group, patience_ms)
     if node is None:
@@ -201,7 +203,7 @@ def store(view: View, group: str, rows: dict[Place, int], patience_ms: int) -> F
 
 
 def recall(
-    view: View, group: str, places: list[Place], patience_ms: int
+    view: View, group: str, places: list[TopicPartition], patience_ms: int
 ) -> Flow[dict[str, int] | None]:
     """OffsetFetch; partition -> offset, or None when it was not answered or named an error."""
     give_up = view.now + patience_ms

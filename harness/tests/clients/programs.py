@@ -21,7 +21,7 @@ VERSION = "4.3.1"
 PATIENCE_S = 150.0
 POLL_S = 0.05
 # Commands wait as long as we do; of themselves they end after 30 s.
-PATIENT = ("--timeout", str(int(PATIENCE_S * 1000)))
+WITH_TIMEOUT = ("--timeout", str(int(PATIENCE_S * 1000)))
 
 
 class Program:

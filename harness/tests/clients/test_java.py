@@ -12,7 +12,13 @@ import pytest
 from confluent_kafka import Producer as ConfluentProducer
 
 from touchstone.harness.tests.clients.conftest import OF_JAVA
-from touchstone.harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
+from touchstone.harness.tests.clients.programs import (
+    PATIENCE_S,
+    WITH_TIMEOUT,
+    Program,
+    said,
+    wait_for,
+)
 from touchstone.reference_impl.io.client import Client
 
 pytestmark = [
@@ -113,7 +119,7 @@ def plain(text: str, topic: str) -> list[str]:
 @pytest.fixture
 def command(bootstrap, topic, tmp_path):
     def run(*arguments: str) -> list[str]:
-        where = ("--bootstrap-server", bootstrap, *PATIENT)
+        where = ("--bootstrap-server", bootstrap, *WITH_TIMEOUT)
         return plain(said(tmp_path, GROUPS, *where, *arguments), topic)
 
     return run

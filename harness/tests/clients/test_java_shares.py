@@ -8,7 +8,13 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.tests.clients.conftest import OF_JAVA
-from touchstone.harness.tests.clients.programs import PATIENCE_S, PATIENT, Program, said, wait_for
+from touchstone.harness.tests.clients.programs import (
+    PATIENCE_S,
+    WITH_TIMEOUT,
+    Program,
+    said,
+    wait_for,
+)
 from touchstone.harness.tests.clients.test_java import plain, producing
 from touchstone.reference_impl.io.client import Client
 
@@ -59,7 +65,7 @@ def test_two_consumers_share_one_partition(bootstrap, topic, tmp_path):
 
 def test_an_operator_sees_and_moves_a_share_group(bootstrap, topic, tmp_path):
     def command(*arguments: str) -> list[str]:
-        where = ("--bootstrap-server", bootstrap, *PATIENT)
+        where = ("--bootstrap-server", bootstrap, *WITH_TIMEOUT)
         return plain(said(tmp_path, SHARES, *where, *arguments), topic)
 
     with producing(tmp_path, bootstrap, topic, 30) as producer:

@@ -10,7 +10,7 @@ from touchstone.harness.driver import run
 from touchstone.harness.driver.halt import Halt, Halted
 from touchstone.harness.model.scenario import Ask, Scenario
 from touchstone.harness.targets.liars import LIARS, LyingServer
-from touchstone.harness.tests.test_driver import ASK, HONEST, PATIENT, directions
+from touchstone.harness.tests.test_driver import ASK, HONEST, LONG_S, directions
 
 
 def test_a_case_that_waits_ends_at_once():
@@ -19,7 +19,7 @@ def test_a_case_that_waits_ends_at_once():
     scenario = Scenario((ASK, Ask("ApiVersions", 0, {})))
 
     def wait(endpoint):
-        ended.append(run(scenario, endpoint, nonce="n", deadline_s=PATIENT, halt=halt))
+        ended.append(run(scenario, endpoint, nonce="n", deadline_s=LONG_S, halt=halt))
 
     with LyingServer(LIARS["never-answers"], HONEST) as server:
         thread = threading.Thread(target=wait, args=(server.endpoint,), daemon=True)
@@ -27,7 +27,7 @@ def test_a_case_that_waits_ends_at_once():
         while not halt._under_way or not halt._under_way[0]:
             pass
         halt.halt()
-        thread.join(PATIENT / 2)
+        thread.join(LONG_S / 2)
     assert directions(ended[0]) == ["opened", "sent", "closed"] and not halt._under_way
 
 

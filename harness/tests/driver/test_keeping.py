@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.driver.keeping import Keeper
+from touchstone.harness.driver.keeping import SettingsRestorer
 from touchstone.harness.model.scenario import Ask, Scenario, Until
 from touchstone.harness.run import altered
 from touchstone.harness.run.altered import BROKER, LOGGER, SECRET
@@ -67,27 +67,30 @@ def test_a_case_leaves_no_setting_behind(incremental):
     offered = EVERYTHING | ({} if incremental else {44: (0, -1)})
     with Cluster() as cluster:
         cluster.own = {ONE: {"a": "1", "kept": "5"}, ALL: {"b": "2"}}
-        with Keeper().kept([ALL, (BROKER, "0")], cluster.endpoint, offered):
+        with SettingsRestorer().kept([ALL, (BROKER, "0")], cluster.endpoint, offered):
             cluster.own = {ONE: {"c": "9"}, ALL: {"b": "7", "d": "8"}}
     assert cluster.own == {ONE: {"a": "1", "kept": "5"}, ALL: {"b": "2"}}
 
 
 def test_it_is_put_back_when_the_case_fails():
     with Cluster() as cluster:
-        with pytest.raises(ZeroDivisionError), Keeper().kept([ALL], cluster.endpoint, EVERYTHING):
+        with (
+            pytest.raises(ZeroDivisionError),
+            SettingsRestorer().kept([ALL], cluster.endpoint, EVERYTHING),
+        ):
             cluster.own[ALL] = {"a": "1"}
             raise ZeroDivisionError
         assert cluster.own[ALL] == {}
 
 
 def test_what_nobody_altered_is_not_touched():
-    with Cluster() as cluster, Keeper().kept([ALL], cluster.endpoint, EVERYTHING):
+    with Cluster() as cluster, SettingsRestorer().kept([ALL], cluster.endpoint, EVERYTHING):
         pass
     assert [api for api, _ in cluster.asked] == ["DescribeConfigs"] * 2
 
 
 def test_what_cannot_be_put_back_is_told_once():
-    keeper = Keeper()
+    keeper = SettingsRestorer()
     with Cluster() as cluster:
         for _ in range(2):
             cluster.own = {ONE: {"ssl.keystore.password": "p"}}
@@ -104,7 +107,7 @@ def test_what_cannot_be_put_back_is_told_once():
 
 
 def test_an_interrupted_run_puts_back_the_newest_first():
-    keeper = Keeper()
+    keeper = SettingsRestorer()
     with Cluster() as cluster:
         cluster.own[ALL] = {"a": "1"}
         keeper.keep([ALL], cluster.endpoint, EVERYTHING)
@@ -117,6 +120,6 @@ def test_an_interrupted_run_puts_back_the_newest_first():
 
 
 def test_a_target_that_does_not_tell_its_settings_is_left_alone():
-    with Cluster() as cluster, Keeper().kept([ALL], cluster.endpoint, {44: (0, 1)}):
+    with Cluster() as cluster, SettingsRestorer().kept([ALL], cluster.endpoint, {44: (0, 1)}):
         cluster.own[ALL] = {"a": "1"}
     assert not cluster.asked

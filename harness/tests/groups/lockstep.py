@@ -49,7 +49,7 @@ class Lockstep(RuleBasedStateMachine):
         self.over = False
         for side in self.sides:
             for kind in (0, 1):
-                patient(side, "FindCoordinator", 1, {"key": self.group, "key_type": kind})
+                ask_until_ready(side, "FindCoordinator", 1, {"key": self.group, "key_type": kind})
 
     def teardown(self) -> None:
         for side in self.sides:
@@ -67,7 +67,7 @@ class Lockstep(RuleBasedStateMachine):
         self, api: str, version: int, body: Callable[[Side], dict[str, Any]]
     ) -> dict[str, Any]:
         """The answer that both gave; AssertionError if they gave two."""
-        answers = [patient(side, api, version, body(side)) for side in self.sides]
+        answers = [ask_until_ready(side, api, version, body(side)) for side in self.sides]
         assert answers[1] == answers[0], f"{api} {version}: {apart(*answers)}"
         return answers[0]
 
@@ -98,7 +98,7 @@ def apart(kafkas: Any, ours: Any, where: str = "") -> list[str]:
     return [] if kafkas == ours else [f"{where}: {kafkas!r}, ours {ours!r}"]
 
 
-def patient(
+def ask_until_ready(
     side: Side, api: str, version: int, body: dict[str, Any], *, raw: bool = False
 ) -> dict[str, Any]:
     """The answer once the coordinator is there and no transaction is being ended.

@@ -18,7 +18,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from touchstone.harness.targets import matrix
-from touchstone.harness.tests.groups.lockstep import QUIET_S, Lockstep, apart, compare, patient
+from touchstone.harness.tests.groups.lockstep import (
+    QUIET_S,
+    Lockstep,
+    apart,
+    ask_until_ready,
+    compare,
+)
 from touchstone.harness.tests.groups.sides import Side
 
 pytestmark = [
@@ -140,7 +146,7 @@ class Histories(Lockstep):
         begun = {"transaction_timeout_ms": 60_000}
         for side in self.going():
             body = {"transactional_id": side.group, **begun}
-            answer = patient(side, "InitProducerId", 0, body, raw=True)
+            answer = ask_until_ready(side, "InitProducerId", 0, body, raw=True)
             side.producer = answer["producer_id"], answer["producer_epoch"]
         if "add" in steps:
             self._both("AddOffsetsToTxn", 0, lambda side: {**_own(side), "group_id": side.group})

@@ -25,9 +25,9 @@ from touchstone.harness.tests.groups.lockstep import (
     address,
     against,
     apart,
+    ask_until_ready,
     compare,
     create,
-    patient,
 )
 from touchstone.harness.tests.groups.sides import Side
 from touchstone.reference_impl.wire.records import build
@@ -168,7 +168,7 @@ class Transactions(Lockstep):
 
     def _ask(self, api: str, version: int, body, slot: int) -> dict[str, Any]:
         """Ask both; where that is answered with a producer id and epoch, these are the slot's."""
-        answers = [patient(side, api, version, body(side), raw=True) for side in self.sides]
+        answers = [ask_until_ready(side, api, version, body(side), raw=True) for side in self.sides]
         plain = [side.plain(answer) for side, answer in zip(self.sides, answers, strict=True)]
         assert plain[1] == plain[0], f"{api} {version}: {apart(*plain)}"
         for owners, answer in zip(self.owners, answers, strict=True):

@@ -15,7 +15,7 @@ from touchstone.harness.checkers.histories import (
     properties,
 )
 from touchstone.harness.model import history as histories
-from touchstone.harness.tests.histories.lies import LIES, empty
+from touchstone.harness.tests.histories.false_histories import FALSE_HISTORIES, empty
 from touchstone.harness.tests.histories.made import history
 
 GOLDEN = sorted((Path(__file__).parents[1] / "golden" / "histories").glob("*.jsonl"))
@@ -35,7 +35,7 @@ def golden(path: Path) -> histories.History:
 def test_every_property_has_a_lie_and_golden_histories_of_both_kinds():
     kinds = {(property_of(path), path.name.split(".")[1]) for path in GOLDEN}
     assert kinds == {(name, kind) for name in NAMES for kind in ("broken", "holds")}
-    assert sorted(LIES) == NAMES
+    assert sorted(FALSE_HISTORIES) == NAMES
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.name)
@@ -59,7 +59,7 @@ def test_a_sound_history_conforms(seed):
 def test_every_property_catches_its_lie(name):
     for seed in SEEDS:
         made = history(seed)
-        LIES[name](made, Random(seed))
+        FALSE_HISTORIES[name](made, Random(seed))
         assert name in judge(made).names(), f"seed {seed}"
 
 

@@ -18,7 +18,7 @@ from touchstone.reference_impl.io.client import Client
 ON_REFERENCE = ["clock-jump", "kill", "one-way", "partition", "pause", "slow-link", "stop"]
 ELSEWHERE = ["disk-error", "disk-full"]  # they need a disk of one's own under each broker
 PATIENCE_S = 60.0
-LIVELY = {
+FAST_ISR = {
     "broker.session.timeout.ms": "400", "broker.heartbeat.interval.ms": "100",
     "replica.lag.time.max.ms": "60000",
 }  # fmt: skip
@@ -27,7 +27,7 @@ LIVELY = {
 @pytest.fixture(scope="module")
 def cluster():
     target = parse("reference@4.3")
-    endpoint = target.start(Shape(brokers=3, config=LIVELY))
+    endpoint = target.start(Shape(brokers=3, config=FAST_ISR))
     with Client([f"{host}:{port}" for host, port in endpoint.bootstrap]) as client:
         client.admin.create_topic("replicated", 3, 3)  # links carry something
     yield FaultTarget(target.kind, endpoint)
@@ -89,7 +89,7 @@ def with_disks():
     target.isolate(lambda: Isolations([Disks()]))
     if target.available():
         pytest.skip(target.available())
-    endpoint = target.start(Shape(brokers=3, config=LIVELY))
+    endpoint = target.start(Shape(brokers=3, config=FAST_ISR))
     yield FaultTarget(target.kind, endpoint)
     target.stop()
 

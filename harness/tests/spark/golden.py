@@ -11,7 +11,7 @@ from touchstone.harness.tests.spark import made
 PRODUCTS = ("index.html", "summary.json", "summary.md")
 ODD = "a b[1]{x}*%20é:1"
 EVIL = "</script><script>document.title='owned'</script><!--\u2028"
-STRANGER = "127.0.0.1:9092"
+EXTERNAL = "127.0.0.1:9092"
 WAVERED = ("reference@3.9", "produce.acked[v1]")
 COMMITS = ("a" * 40, "a" * 40, "b" * 40)
 
@@ -37,7 +37,7 @@ HISTORY = {
     },
     "reference@2.8+forgets": {"topics.refused[v0]": "..D", "topics.accepted[v0]": "..D"},
     "reference@2.8+lies": {"topics.refused[v0]": "..C", "topics.accepted[v0]": "..D"},
-    STRANGER: {
+    EXTERNAL: {
         "topics.refused[v0]": "..C",
         "topics.refused[v1]": "..C",
         "topics.accepted[v0]": "..D",
@@ -51,7 +51,7 @@ def golden(folder: Path) -> Path:
             tonight = {case: codes[night] for case, codes in cases.items() if codes[night] != "."}
             if tonight:
                 lines = made.result_lines(f"n-{night + 1:02}", target, tonight, commit=commit)
-                made.write(folder / ODD if target == STRANGER else folder, told(hostile(lines)))
+                made.write(folder / ODD if target == EXTERNAL else folder, told(hostile(lines)))
     return folder
 
 
@@ -67,7 +67,7 @@ def hostile(lines: list[dict]) -> list[dict]:
     """The stranger's difference is an attempt to break out of the page."""
     evil = {"step": EVIL, "path": EVIL, "oracle": {EVIL: 1}, "target": EVIL}
     for line in lines:
-        if line.get("target") == STRANGER and line.get("differences"):
+        if line.get("target") == EXTERNAL and line.get("differences"):
             line["differences"] = [evil]
     return lines
 

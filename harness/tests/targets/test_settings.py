@@ -14,7 +14,7 @@ AT, QUORUM = ("127.0.0.1", 9092), ("127.0.0.1", 9093)
 def rendered(name, shape, node=0, internal=None):
     release = matrix.release(name)
     apart = release.kraft and not settings.combined(release, shape)
-    keeper = settings.Keeper(
+    keeper = settings.MetadataAddress(
         zookeeper="127.0.0.1:2181/kafka",
         controller_id=settings.CONTROLLER_ID if apart else 0,
         controller=QUORUM,
@@ -102,7 +102,7 @@ def test_brokers_may_have_a_listener_among_themselves(name):
 
 @pytest.mark.parametrize("name", KRAFT)
 def test_a_controller_apart_gets_the_defaults_of_topics(name):
-    keeper = settings.Keeper(controller_id=100, controller=QUORUM, bind=QUORUM)
+    keeper = settings.MetadataAddress(controller_id=100, controller=QUORUM, bind=QUORUM)
     shape = Shape(3, config={"min.insync.replicas": 2})
     got = settings.controller(matrix.release(name), shape, data="/data", keeper=keeper)
     assert got["process.roles"] == "controller"

@@ -19,17 +19,17 @@ from .test_groups import BOTH, member
 T0, T1 = BOTH
 
 
-class Heard(list):
+class CommitOutcomes(list):
     """What callbacks of commits were told, in order."""
 
     def __call__(self, offsets, error):
         self.append((offsets, type(error) if error else None))
 
 
-def committing(script: Coordinating, **options) -> tuple[ClassicConsumer, Runner, Heard]:
+def committing(script: Coordinating, **options) -> tuple[ClassicConsumer, Runner, CommitOutcomes]:
     consumer, runner = member(script, **options)
     runner.run(consumer.poll())
-    return consumer, runner, Heard()
+    return consumer, runner, CommitOutcomes()
 
 
 @pytest.mark.parametrize("call", ["poll", "beat", "commit", "close"])

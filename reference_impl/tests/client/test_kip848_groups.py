@@ -24,11 +24,11 @@ class Heart(Coordinating):
 
     def __init__(self, *plan, **others):
         super().__init__(topic("t", 0, 0, id_=ID), **others)
-        self.beats = list(plan)
+        self.heartbeats = list(plan)
         self.epoch = 0
 
     def _ConsumerGroupHeartbeat(self, body, code):
-        told = self.beats.pop(0) if self.beats else None
+        told = self.heartbeats.pop(0) if self.heartbeats else None
         if isinstance(told, int):
             return {"error_code": told, "error_message": None}
         share = None
@@ -44,8 +44,8 @@ class Heart(Coordinating):
         }
 
     def __call__(self, ask):
-        if ask.api == "ConsumerGroupHeartbeat" and self.beats[:1] == ["closed"]:
-            self.beats.pop(0)
+        if ask.api == "ConsumerGroupHeartbeat" and self.heartbeats[:1] == ["closed"]:
+            self.heartbeats.pop(0)
             return Failed(ask, "closed", "planned")
         return super().__call__(ask)
 
@@ -67,14 +67,14 @@ def member(*plan, **options) -> tuple[Kip848Consumer, Runner, list]:
     return consumer, Runner(seen, script), events
 
 
-def beats(runner: Runner) -> list[dict]:
+def heartbeats(runner: Runner) -> list[dict]:
     return [ask.body for ask in runner.asked("ConsumerGroupHeartbeat")]
 
 
 def test_a_new_member_says_all_and_acknowledges_what_it_was_given():
     consumer, runner, events = member((0, 1), rack="a", assignor="range", instance_id="i1")
     runner.run(consumer.poll())
-    first, second = beats(runner)
+    first, second = heartbeats(runner)
     assert first == {
         "group_id": "g",
         "member_id": "me",
@@ -101,23 +101,23 @@ def test_a_topic_that_nobody_can_name_yet_is_waited_for():
     runner.script.topics = ()
     runner.view.topics.clear()
     runner.run(consumer.poll())
-    assert not events and not consumer.positions and len(beats(runner)) == 1
+    assert not events and not consumer.positions and len(heartbeats(runner)) == 1
     runner.script.topics = known
     runner.run(consumer.poll())
-    assert events == [("+", [T0])] and len(beats(runner)) == 2
+    assert events == [("+", [T0])] and len(heartbeats(runner)) == 2
 
 
 def test_heartbeats_go_out_at_their_interval_and_when_there_is_something_to_say():
     consumer, runner, _ = member((0,))
     runner.run(consumer.poll())
     runner.run(consumer.poll())
-    assert len(beats(runner)) == 2
+    assert len(heartbeats(runner)) == 2
     runner.view.now += 5_000
     runner.run(consumer.poll())
-    assert beats(runner)[2].keys() == {"group_id", "member_id", "member_epoch", "instance_id"}
+    assert heartbeats(runner)[2].keys() == {"group_id", "member_id", "member_epoch", "instance_id"}
     consumer.subscribe(["t", "u"])
     runner.run(consumer.poll())
-    assert beats(runner)[3]["subscribed_topic_names"] == ["t", "u"]
+    assert heartbeats(runner)[3]["subscribed_topic_names"] == ["t", "u"]
 
 
 def test_what_is_given_up_is_committed_revoked_and_then_acknowledged():
@@ -128,7 +128,7 @@ def test_what_is_given_up_is_committed_revoked_and_then_acknowledged():
     assert events == [("+", [T0, T1]), ("-", [T0]), ("+", [])]
     order = [ask.api for ask in runner.asks if "Heartbeat" in ask.api or "Commit" in ask.api]
     assert order[-3:] == ["ConsumerGroupHeartbeat", "OffsetCommit", "ConsumerGroupHeartbeat"]
-    assert beats(runner)[-1]["topic_partitions"] == [{"topic_id": ID, "partitions": [1]}]
+    assert heartbeats(runner)[-1]["topic_partitions"] == [{"topic_id": ID, "partitions": [1]}]
 
 
 @pytest.mark.parametrize("code", [E.FENCED_MEMBER_EPOCH, E.UNKNOWN_MEMBER_ID])
@@ -138,7 +138,7 @@ def test_who_is_fenced_loses_all_and_joins_again_at_once_as_the_same_member(code
     runner.view.now += 5_000
     runner.run(consumer.poll())
     assert events == [("+", [T0]), ("lost", [T0]), ("+", [T1])]
-    again = beats(runner)[3]
+    again = heartbeats(runner)[3]
     assert (again["member_id"], again["member_epoch"]) == ("me", 0)
     assert again["subscribed_topic_names"] == ["t"] and again["topic_partitions"] == []
 
@@ -153,11 +153,11 @@ def test_a_coordinator_that_moved_is_looked_for_and_told_everything(said):
     made = []
     for _ in range(3):
         runner.run(consumer.poll())
-        made.append(len(beats(runner)))
+        made.append(len(heartbeats(runner)))
         runner.view.now += 50
     assert len(runner.asked("FindCoordinator")) == 2
     assert made == [3, 3, 4], "one that failed, one after a pause"
-    assert beats(runner)[3]["topic_partitions"] == [{"topic_id": ID, "partitions": [0]}]
+    assert heartbeats(runner)[3]["topic_partitions"] == [{"topic_id": ID, "partitions": [0]}]
     assert consumer.positions.keys() == {T0}, "a membership outlives its coordinator"
 
 
@@ -182,7 +182,7 @@ def test_leaving(instance, epoch):
     consumer, runner, events = member((0,), instance_id=instance)
     runner.run(consumer.poll())
     runner.run(consumer.close())
-    assert beats(runner)[-1]["member_epoch"] == epoch
+    assert heartbeats(runner)[-1]["member_epoch"] == epoch
     assert events[-1] == ("-", [T0]) and consumer.member.generation == -1
 
 
@@ -210,14 +210,14 @@ def test_a_pattern_is_matched_here_or_there_and_one_takes_back_the_other():
     runner.run(consumer.unsubscribe())
     consumer.subscribe(pattern="t.*")
     runner.run(consumer.poll())
-    assert beats(runner)[-1]["subscribed_topic_regex"] == "t.*"
+    assert heartbeats(runner)[-1]["subscribed_topic_regex"] == "t.*"
     with pytest.raises(ClientError, match="CONS-08"):
         consumer.subscribe(pattern=re.compile("t.*"))
     runner.run(consumer.unsubscribe())
     consumer.subscribe(pattern=re.compile("t.*"))
     runner.run(consumer.poll())
-    assert beats(runner)[-1]["subscribed_topic_names"] == ["t"]
-    assert beats(runner)[-1]["subscribed_topic_regex"] is None
+    assert heartbeats(runner)[-1]["subscribed_topic_names"] == ["t"]
+    assert heartbeats(runner)[-1]["subscribed_topic_regex"] is None
 
 
 def test_two_members_share_a_topic_hand_over_and_read_each_record_once():

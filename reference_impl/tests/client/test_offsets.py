@@ -4,7 +4,7 @@ import pytest
 
 from touchstone.reference_impl.client.consumer import Consumer
 from touchstone.reference_impl.client.flow import KafkaError
-from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, Found, found_for
+from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, OffsetAndTimestamp, found_for
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import Runner, metadata, topic, view
@@ -42,7 +42,9 @@ def asking(*plan, seen=None, **options) -> Runner:
 def test_each_leader_is_asked_once_and_everything_comes_at_once():
     runner = asking()
     wanted = {T0: 900, T1: 900, U0: LATEST}
-    assert runner.run(found_for(runner.view, wanted)) == dict.fromkeys(wanted, Found(7, 1000))
+    assert runner.run(found_for(runner.view, wanted)) == dict.fromkeys(
+        wanted, OffsetAndTimestamp(7, 1000)
+    )
     asked = {
         ask.node: {
             (row["name"], part["partition_index"]): part["timestamp"]
@@ -58,7 +60,7 @@ def test_each_leader_is_asked_once_and_everything_comes_at_once():
 def test_what_passes_is_asked_again_of_whoever_leads_then(code):
     runner = asking(code, code, moved=topic("t", 1, 1, epoch=1))
     found = runner.run(found_for(runner.view, {T0: 900, T1: 900}))
-    assert found == {T0: Found(7, 1000), T1: Found(7, 1000)}
+    assert found == {T0: OffsetAndTimestamp(7, 1000), T1: OffsetAndTimestamp(7, 1000)}
     assert runner.pauses == [100, 200] and len(runner.asked("Metadata")) == 2
     tries = [
         (ask.node, [part["partition_index"] for part in ask.body["topics"][0]["partitions"]])
@@ -69,7 +71,7 @@ def test_what_passes_is_asked_again_of_whoever_leads_then(code):
 
 def test_a_partition_without_a_leader_is_waited_for():
     runner = asking(seen=view(topic("t", -1, 1)), moved=topic("t", 0, 1, epoch=1))
-    assert runner.run(found_for(runner.view, {T0: 900}))[T0] == Found(7, 1000)
+    assert runner.run(found_for(runner.view, {T0: 900}))[T0] == OffsetAndTimestamp(7, 1000)
     assert runner.asked("Metadata")
 
 
@@ -89,7 +91,7 @@ def test_what_will_not_pass_is_raised():
 def test_a_consumer_asks_for_times_beginnings_and_ends():
     runner = asking()
     consumer = Consumer(runner.view, isolation=1)
-    assert runner.run(consumer.offsets_for_times({T0: 900})) == {T0: Found(7, 1000)}
+    assert runner.run(consumer.offsets_for_times({T0: 900})) == {T0: OffsetAndTimestamp(7, 1000)}
     assert runner.run(consumer.beginning_offsets([T0])) == {T0: 7}
     assert runner.run(consumer.end_offsets([T0])) == {T0: 7}
     asked = [ask.body["topics"][0]["partitions"][0]["timestamp"] for ask in runner.asks]

@@ -3,7 +3,7 @@
 import pytest
 
 from touchstone.reference_impl.io.server import serve
-from touchstone.reference_impl.tests.io.test_lives import SETTINGS, seen
+from touchstone.reference_impl.tests.io.test_broker_lifecycle import SETTINGS, seen
 from touchstone.reference_impl.tests.io.test_serving import Peer
 
 CREATE, UNREGISTER, VOTER = 19, 64, 80

@@ -10,7 +10,7 @@ import pytest
 
 from touchstone.reference_impl.io.listeners import SETTING, advertised, resolved
 from touchstone.reference_impl.io.server import serve
-from touchstone.reference_impl.tests.io.test_lives import SETTINGS, refused
+from touchstone.reference_impl.tests.io.test_broker_lifecycle import SETTINGS, refused
 from touchstone.reference_impl.tests.io.test_serving import Peer
 
 FIND_COORDINATOR, METADATA, DESCRIBE_CONFIGS = 10, 3, 32
@@ -46,6 +46,26 @@ def test_every_broker_has_its_own():
     for given, config in ((["a:1"], {}), (["a:1"] * 3, {}), ([], {SETTING: "a:1"})):
         with pytest.raises(ValueError, match="2"):
             advertised(given, config, 2)
+
+
+@pytest.mark.parametrize("release", ["1.0", "4.3"])
+def test_all_interfaces_are_no_address_for_clients(release):
+    """KafkaConfig.validateValues says so in these words, of 1.0.2 as of 4.3.1."""
+    words = "cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address."
+    for more in ({}, {"brokers": 2}, {"config": {SETTING: "PLAINTEXT://0.0.0.0:1"}}):
+        with pytest.raises(ValueError, match=words):
+            serve(host="0.0.0.0", release=release, **more)
+    with serve(host="0.0.0.0", release=release, advertise=["localhost:0"]) as running:
+        with Peer(running.bootstrap[0].replace("0.0.0.0", "127.0.0.1")) as peer:
+            (row,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert row["host"] == "localhost"
+
+
+def test_who_listens_under_no_name_tells_the_machines():
+    with serve(host="") as running:
+        with Peer("127.0.0.1" + running.bootstrap[0]) as peer:
+            (row,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert row["host"] == socket.getfqdn()
 
 
 def test_what_is_not_said_is_known_from_the_listener():

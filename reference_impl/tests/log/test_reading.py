@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.log.by_time import NOTHING_FOUND
+from touchstone.reference_impl.log.by_time import NOTHING_SO_NEW
 from touchstone.reference_impl.log.epochs import LeaderEpochs
 from touchstone.reference_impl.log.partition_log import LAST_STABLE, LOG_END
 from touchstone.reference_impl.log.rules import LogError
@@ -81,7 +81,7 @@ def test_a_lookup_by_time_is_the_first_record_not_older(codec, stamp, offset):
 
 def test_the_newest_record_is_the_first_of_the_newest():
     log = a_log()
-    assert log.newest() == NOTHING_FOUND
+    assert log.newest() == NOTHING_SO_NEW
     for stamps in ((10, 30, 20), (5, 40, 40), (40,)):
         log.append(at(*stamps), now=NOW)
     assert log.newest()[:2] == (NOW + 40, 4)

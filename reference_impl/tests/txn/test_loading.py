@@ -16,7 +16,7 @@ NEXT = 2
 LOADING = E.COORDINATOR_LOAD_IN_PROGRESS
 
 
-class Loading(Town):
+class LoadingTown(Town):
     """A transaction is open when its coordinator's partition moves to another broker."""
 
     def __init__(self, release="4.3"):
@@ -40,7 +40,7 @@ class Loading(Town):
 
 @pytest.mark.parametrize("release", ["1.0", "2.8", "4.3"])
 def test_transactions_go_on_when_all_is_read(release):
-    town = Loading(release)
+    town = LoadingTown(release)
     assert town.ask_to_end() == LOADING
     assert town.stable() == 0
     town.run(100)
@@ -49,7 +49,7 @@ def test_transactions_go_on_when_all_is_read(release):
 
 
 def test_ids_and_lists_wait_as_well():
-    town = Loading()
+    town = LoadingTown()
     asked = {"transactional_id": NAME, "transaction_timeout_ms": 900_000}
     assert town.at_once("InitProducerId", 0, asked)["error_code"] == LOADING
     assert town.at_once("ListTransactions", 0, {})["error_code"] == LOADING
@@ -61,7 +61,7 @@ def test_ids_and_lists_wait_as_well():
 
 
 def test_one_that_loses_its_partition_meanwhile_stops_reading():
-    town = Loading()
+    town = LoadingTown()
     town.elect(0, (0, 1, 2), TRANSACTIONS)
     town.run(100)
     assert town.ask_to_end() == E.NOT_COORDINATOR

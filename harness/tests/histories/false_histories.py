@@ -1,7 +1,7 @@
 """One lie for each property: a sound history made unsound in exactly the way the property names.
 
 A lie changes what clients were told, as a broker with that defect would have; it never touches the
-order of events. `LIES[name](history, random)` does it in place.
+order of events. `FALSE_HISTORIES[name](history, random)` does it in place.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def outdated_commit(history: History, random: Random) -> None:
     one.outcome, one.told = "ok", {}
 
 
-LIES = {
+FALSE_HISTORIES = {
     lie.__name__.replace("_", "-"): lie
     for lie in (
         aborted_read, duplicate, generation_fell, inconsistent_offset, lost_write,

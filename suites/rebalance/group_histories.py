@@ -40,7 +40,7 @@ from touchstone.suites.kit.groups import (
     sync,
     until,
 )
-from touchstone.suites.kit.sending import sent
+from touchstone.suites.kit.in_flight import sent
 
 SHORT_MS = 300  # a session that is over soon
 NONE, JOINING, SYNCING, SETTLED = "none", "joining", "syncing", "settled"
@@ -64,7 +64,7 @@ class Player:
 
     def play(self, script: str) -> list[Any]:
         for word in script.split():
-            act = _ACTS[word[0]]
+            act = _STEPS_OF[word[0]]
             if word[1:]:
                 names, _, wish = word[1:].partition(">")
                 for who in names:
@@ -254,7 +254,7 @@ class Player:
         return asked
 
 
-_ACTS: dict[str, Callable[..., None]] = {
+_STEPS_OF: dict[str, Callable[..., None]] = {
     "+": Player.comes,
     "@": Player.comes_static,
     "^": Player.comes_back,
