@@ -46,7 +46,6 @@ class DataDir:
         self._registry = RegistryFile(root)
         self._open: dict[int, LogDirs] = {}
         self._met: set[int] = set()  # brokers that were opened before, by this process
-        self._switches: frozenset[str] = frozenset()
         self._known = False  # a registry was there
         self._cluster: Cluster | None = None
 
@@ -71,9 +70,9 @@ class DataDir:
         found = [home / name.strip() for name in listed.split(",") if name.strip()]
         return found or [home]
 
-    def restore(self, cluster: Cluster, switches: frozenset[str]) -> None:
+    def restore(self, cluster: Cluster) -> None:
         """Tell the cluster what it was; LogDirError when the registry cannot be read."""
-        self._cluster, self._switches = cluster, switches
+        self._cluster = cluster
         try:
             image = self._registry.read()
             if image is not None:
@@ -95,7 +94,6 @@ class DataDir:
             self._roots(number),
             partial(cluster.config_of, broker=number),
             rules=rules_of(self._persona),
-            switches=self._switches,
             dir_rules=LogDirRules(
                 quirk("log-dirs.folders-name-topics"),
                 quirk("log-dirs.indexes-name-first-offsets"),

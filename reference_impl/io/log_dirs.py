@@ -59,7 +59,6 @@ class LogDirs:
         config_of: Callable[[str], LogConfig],
         *,
         rules: Rules | None = None,
-        switches: frozenset[str] = frozenset(),
         dir_rules: LogDirRules | None = None,
         say: Callable[[str], None] = lambda sentence: None,
         failed: Callable[[str, Sequence[TopicPartition]], None] = lambda path, keys: None,

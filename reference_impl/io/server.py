@@ -192,7 +192,7 @@ def build(
     """
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
-    said = advertised(advertise, config, brokers)
+    said = advertised(advertise, config, brokers, host)
     disk = DataDir(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
@@ -214,7 +214,7 @@ def build(
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)
-            disk.restore(cluster, parts.switches)
+            disk.restore(cluster)
         if registry is not None:
             known = disk is not None and disk.known
             named = known and persona.quirk("log-dirs.name-their-cluster")

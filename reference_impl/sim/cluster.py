@@ -19,7 +19,7 @@ from typing import Required, TypedDict, Unpack
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.config_view import spread_defaults
-from touchstone.reference_impl.broker.control.cluster_controller import controller_of
+from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.cluster.topology import Change, Cluster, Node, RandomSource
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.host import Host
@@ -104,7 +104,7 @@ class Simulation:
             if not number:
                 spread_defaults(core)
             host.start(core)
-            self._controller = controller_of(core)
+            self._controller = core.room(ClusterController).active
             self._controller.register(number)
             self._beat(number, self._incarnation[number])
         self._watch_sessions()

@@ -111,7 +111,3 @@ class ClusterController:
     def here(self) -> bool:
         """Whether requests to a controller may come here; KRaft's brokers pass them on."""
         return self._broker.persona.kraft or self._broker.cluster.controller_id == self._broker.id
-
-
-def controller_of(broker: Broker) -> Controller:
-    return broker.room(ClusterController).active

@@ -15,7 +15,7 @@ from touchstone.reference_impl.broker.configs.config_view import broker_definiti
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.group_log import GroupLog, nobody_waits
 from touchstone.reference_impl.broker.coordinators.runtime import Written
-from touchstone.reference_impl.group import commits, offsets
+from touchstone.reference_impl.group import commits, log_records, offsets
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.join_messages import Rules
 from touchstone.reference_impl.group.members import Group
@@ -62,6 +62,13 @@ class Groups:
     ) -> int:
         """The error code of such a commit, NONE if it is taken."""
         return commits.may_commit(self.coordinator, group, member_id, instance_id, generation, now)
+
+    def write_empty(self, group_id: str, now: int) -> None:
+        """Write a new group down, empty, whatever becomes of who wanted it (4.x)."""
+        if self._persona.quirk("groups.newer-coordinator") and group_id in self.coordinator.groups:
+            version = self._persona.quirk("groups.value-version")
+            empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
+            self.log.keep(group_id, [empty], now, nobody_waits)
 
     def state_name(self, group: Group) -> str:
         if group.consumer_group is not None:

@@ -8,15 +8,14 @@ Sources: GROUP-04 to 16, 32; group/coordinator.py; observed on all five releases
 
 from __future__ import annotations
 
+from functools import partial
+
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
-from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
-from touchstone.reference_impl.group import log_records
 from touchstone.reference_impl.group.join_messages import Join
-from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -31,15 +30,27 @@ def handle(
     persona: Persona,
     now: int,
 ) -> Struct | Wait:
-    body, version = request.body, request.header.version
-    code = groups.refusal(body["group_id"], member=True, joins=True)
-    if not code and shares.is_shared(body["group_id"]):
+    group_id = request.body["group_id"]
+    code = groups.refusal(group_id, member=True, joins=True)
+    if not code and shares.is_shared(group_id):
         code = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if code:
         generation = persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}
+    ask, group = _join(request), groups.coordinator.groups.get(group_id)
+    ticket = None if group is None else consumers.join(group, ask, now)
+    if ticket is None:
+        ticket = groups.coordinator.join(ask, now)
+        if group is None:
+            groups.write_empty(group_id, now)
+    return waiting(ticket, partial(_answer, request.header.version))
+
+
+def _join(request: Request) -> Join:
+    """What the member asks for, in the words of the newest version."""
+    body, version = request.body, request.header.version
     session = body["session_timeout_ms"]
-    ask = Join(
+    return Join(
         group_id=body["group_id"],
         member_id=body["member_id"],
         instance_id=body["group_instance_id"],
@@ -54,28 +65,12 @@ def handle(
         needs_id=version >= FIRST_ID_REQUIRED,
         may_skip=version >= FIRST_SKIP,
     )
-    coordinator = groups.coordinator
-    group = coordinator.groups.get(ask.group_id)
-    ticket = None if group is None else consumers.join(group, ask, now)
-    if ticket is None:
-        ticket = coordinator.join(ask, now)
-        if group is None and persona.quirk("groups.newer-coordinator"):
-            _write_empty_group(groups, persona, ask.group_id, now)
-
-    def form(answer: Struct) -> Struct:
-        if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
-            return {**answer, "protocol_name": ""}
-        return answer
-
-    return waiting(ticket, form)
 
 
-def _write_empty_group(groups: Groups, persona: Persona, group_id: str, now: int) -> None:
-    """A new group is written down, empty, whatever becomes of who wanted it."""
-    if group_id in groups.coordinator.groups:
-        version = persona.quirk("groups.value-version")
-        empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
-        groups.log.keep(group_id, [empty], now, nobody_waits)
+def _answer(version: int, answer: Struct) -> Struct:
+    if version < FIRST_NULL_PROTOCOL and answer["protocol_name"] is None:
+        return {**answer, "protocol_name": ""}
+    return answer
 
 
 def fail(request: Request, code: int) -> Struct:
