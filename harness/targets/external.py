@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, permutations
 
 from touchstone.harness.model import advertised, profiles
 from touchstone.harness.model.target import (
@@ -96,7 +97,7 @@ class ExternalTarget:
         if shape.brokers != len(ids):
             reason = f"{shape.brokers} brokers are wanted, {self.name} has {len(ids)}"
             raise OutOfScope(profiles.for_brokers(shape, reason))
-        for ordered in self._orders(sight, ids):
+        for ordered in chain(self._orders(sight, ids), permutations(ids)):
             if not shape.racks or _alike(shape.racks, [sight.racks.get(node) for node in ordered]):
                 return ordered
         return tuple(ids)
@@ -254,6 +255,9 @@ class ExternalTarget:
 
 
 def _alike(wanted: Sequence[str], racks: Sequence[str | None]) -> bool:
-    """Whether racks are equal where those wanted are, and differ where those do."""
+    """Whether racks are equal where those wanted are, differ where those do, and lack where none is
+    wanted: names stand for one another, but no name for none.
+    """
     pairs = set(zip(wanted, (rack or "" for rack in racks), strict=True))
-    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+    names = all(bool(here) == bool(there) for here, there in pairs)
+    return names and len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})

@@ -196,6 +196,9 @@ def test_internal_topics_of_one_partition_are_led_by_the_second_broker():
         ("1.0", "", Shape(3), 2),
         ("1.0", "a,b,c", Shape(3, ("x", "y", "z")), 2),
         ("1.0", "a,a,b", Shape(3, ("x", "x", "y")), 0),  # where racks let it be
+        ("1.0", "a,b,", Shape(3, ("x", "y", "")), 0),
+        ("1.0", ",a,b", Shape(3, ("x", "y", "")), 2),
+        ("4.3", ",a,b", Shape(3, ("x", "y", "")), 1),
         ("4.3", "", Shape(3), 0),
     ],
 )
