@@ -46,7 +46,7 @@ SUITES = sorted(
 
 
 @pytest.fixture(scope="module", params=["", "eu-1a"], ids=["no rack", "a rack"])
-def stranger(request):
+def external(request):
     """Node 3, at 4.3."""
     racks = (request.param,) if request.param else ()
     with serve(release="4.3", config={"node.id": str(NODE)}, racks=racks) as cluster:
@@ -72,9 +72,9 @@ def sample(suite, release):
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_it_conforms_in_a_sample_of_every_suite(stranger, suite):
+def test_it_conforms_in_a_sample_of_every_suite(external, suite):
     judge = Judge(
-        parse(stranger), Recorded(Store("4.3")), "4.3", nonce="stranger", deadline_s=DEADLINE_S
+        parse(external), Recorded(Store("4.3")), "4.3", nonce="stranger", deadline_s=DEADLINE_S
     )
     works = [
         Work(case.id, function, Case(case, judge), alone=False)

@@ -26,13 +26,13 @@ def log_placed(log: str, row: Any, *, name: str, **how: Any) -> Until:
     return Until(made, "topics[0].error_code", "==", ErrorCode.TOPIC_ALREADY_EXISTS)
 
 
-def found(key: Any, *, key_type: int = GROUP) -> Until:
+def coordinator_known(key: Any, *, key_type: int = GROUP) -> Until:
     """Broker 0 knows the key's coordinator, which is FORMER from then on."""
     asked = find_coordinator(key, key_type=key_type, name="coordinator")
     return Until(asked, "error_code", "==", ErrorCode.NONE)
 
 
-def next_found(key: Any, *, key_type: int = GROUP) -> Until:
+def next_coordinator_known(key: Any, *, key_type: int = GROUP) -> Until:
     """Broker 0 knows another coordinator of the key than FORMER."""
     asked = find_coordinator(key, key_type=key_type, name="next coordinator")
     return Until(asked, "error_code", "==", ErrorCode.NONE, also=(("node_id", "!=", FORMER),))

@@ -17,7 +17,12 @@ from touchstone.harness.model.placeholders import Coordinator
 from touchstone.harness.model.scenario import Inflict, Until
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import three_brokers
-from touchstone.suites.kit.coordinators import at, found, log_placed, next_found
+from touchstone.suites.kit.coordinators import (
+    at,
+    coordinator_known,
+    log_placed,
+    next_coordinator_known,
+)
 from touchstone.suites.kit.groups import delete, delete_offsets
 from touchstone.suites.kit.offsets import (
     CODE,
@@ -44,12 +49,12 @@ HARMED: dict[str, Any] = three_brokers.SHORT_SESSIONS | {"config": CONFIG}
 WHOLE: dict[str, Any] = three_brokers.SHORT_SESSIONS_UNHARMED | {"config": CONFIG}
 
 
-def founded(group):
+def coordinator_ready(group):
     """The offsets topic stands where it should, and the group's coordinator answers."""
     serving = fetch(group, None, version=2, name="serving", **at(group, "before"))
     return [
         log_placed(LOG, ROW, name="offsets topic", configs={"cleanup.policy": "compact"}),
-        found(group),
+        coordinator_known(group),
         Until(serving, "error_code", "==", ErrorCode.NONE),
     ]
 
@@ -60,14 +65,14 @@ def moved(group):
     serving = fetch_many(nothing, version=2, name="serving again", **at(group, "after"))
     return [
         Inflict("kill", Coordinator(group)),
-        next_found(group),
+        next_coordinator_known(group),
         Until(serving, "error_code", "==", ErrorCode.NONE),
     ]
 
 
 def a_case(case):
     topic, group = case.topic(), case.group()
-    return topic, group, [three_brokers.placed(topic, {0: ROW}), founded(group)]
+    return topic, group, [three_brokers.placed(topic, {0: ROW}), coordinator_ready(group)]
 
 
 @claim(

@@ -23,7 +23,7 @@ EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = -4, -5, -6
 ROW = "topics[0].partitions[0]"
 
 
-def found(step: str, version: int, offset: int):
+def names_offset(step: str, version: int, offset: int):
     """The offset an answer names; version 0 has a list."""
     if version == 0:
         return answer(step, f"{ROW}.old_style_offsets").is_([offset])
@@ -45,8 +45,8 @@ def test_latest_and_earliest_are_the_ends_of_the_log(case):
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
         expect=all_of(
             answer("latest", f"{ROW}.error_code").is_(ErrorCode.NONE),
-            found("latest", case.version, 3),
-            found("earliest", case.version, 0),
+            names_offset("latest", case.version, 3),
+            names_offset("earliest", case.version, 0),
         ),
     )
 
@@ -69,8 +69,8 @@ def test_an_empty_log_has_both_ends_at_0(case):
         if case.version
         else [],
         expect=all_of(
-            found("latest", case.version, 0),
-            found("earliest", case.version, 0),
+            names_offset("latest", case.version, 0),
+            names_offset("earliest", case.version, 0),
             *([answer("by time", f"{ROW}.offset").is_(-1)] if case.version else []),
         ),
     )
@@ -92,7 +92,7 @@ def test_delete_records_moves_the_earliest(case):
         list_offsets(topic, timestamp=EARLIEST, version=case.version, name="earliest"),
         list_offsets(topic, timestamp=LATEST, version=case.version, name="latest"),
         expect=all_of(
-            found("earliest", case.version, 1),
+            names_offset("earliest", case.version, 1),
             answer("latest", f"{ROW}.error_code").is_(ErrorCode.NONE),
         ),
     )

@@ -25,7 +25,7 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import three_brokers
 from touchstone.suites.kit.controllers import elect, reassign
-from touchstone.suites.kit.coordinators import at, found, log_placed
+from touchstone.suites.kit.coordinators import at, coordinator_known, log_placed
 from touchstone.suites.kit.shares import (
     ACCEPT,
     ACQUIRED,
@@ -70,14 +70,14 @@ def moves(name, api, shape=HARMED, **how):
     return claim(f"share.{name}", api=api, versions=every(api), **shape, **how)
 
 
-def founded(group):
+def coordinators_ready(group):
     """The logs of coordinators stand where they should, are led as they should, and serve."""
     steps = []
     for log in (GROUPS, STATES):
         led = elect(log, name=f"{log} led")
         steps += [log_placed(log, COORDINATORS, name=log),
                   Until(led, ELECTED, "==", ErrorCode.ELECTION_NOT_NEEDED)]  # fmt: skip
-    return [*steps, found(group)]
+    return [*steps, coordinator_known(group)]
 
 
 def taken_over(log):
@@ -95,7 +95,7 @@ def taken_over(log):
 def a_group(case, group, topic, **configs):
     """A group whose member may read a batch of three, which broker 1 leads."""
     return [
-        founded(group),
+        coordinators_ready(group),
         configured(group, **({"reset": "earliest"} | configs)),
         three_brokers.placed(topic, {0: READERS}),
         known(group, topic, **at(group)),

@@ -31,7 +31,7 @@ from touchstone.harness.model.steps import (
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit import coordinators, three_brokers
 from touchstone.suites.kit.controllers import elect, reassign
-from touchstone.suites.kit.coordinators import found, log_placed, next_found
+from touchstone.suites.kit.coordinators import coordinator_known, log_placed, next_coordinator_known
 from touchstone.suites.kit.transactions import (
     CODE,
     READ_COMMITTED,
@@ -59,7 +59,7 @@ def at(transaction, connection):
     return coordinators.at(transaction, connection, key_type=TRANSACTION)
 
 
-def founded():
+def log_ready():
     """The log of transactions stands where it should."""
     compacted = {"cleanup.policy": "compact"}
     return log_placed(LOG, ROWS["log"], name="the log", configs=compacted)
@@ -78,8 +78,8 @@ def opened(topic, transaction):
 def a_case(case):
     topic, transaction = case.topic(), case.transactional_id()
     made = three_brokers.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2})
-    known = found(transaction, key_type=TRANSACTION)
-    return topic, transaction, [made, founded(), known, opened(topic, transaction)]
+    known = coordinator_known(transaction, key_type=TRANSACTION)
+    return topic, transaction, [made, log_ready(), known, opened(topic, transaction)]
 
 
 def held_back(topic):
@@ -96,7 +96,7 @@ def moved(transaction, fault="kill"):
     """The coordinator is gone or silent, and broker 0 knows another."""
     return [
         Inflict(fault, Coordinator(transaction, TRANSACTION)),
-        next_found(transaction, key_type=TRANSACTION),
+        next_coordinator_known(transaction, key_type=TRANSACTION),
     ]
 
 

@@ -37,11 +37,11 @@ from touchstone.suites.transactions.four_brokers import (
     WHOLE,
     a_case,
     at,
-    founded,
     half_done,
     held_back,
     last,
     let_go,
+    log_ready,
     moved,
     opened,
     over,
@@ -282,7 +282,7 @@ def test_elections_move_their_coordinator(case):
     before, after = at(transaction, "before"), at(transaction, "after")
     return case.scenario(
         three_brokers.placed(topic, {0: ROWS["sent"]}),
-        founded(),
+        log_ready(),
         preferred(1),
         opened(topic, transaction),
         preferred(2),
@@ -317,7 +317,7 @@ def test_half_done_ends_are_done_by_who_is_elected(case):
     before, after = at(transaction, "before"), at(transaction, "after")
     return case.scenario(
         three_brokers.placed(topic, {0: ROWS["sent"]}, configs={"min.insync.replicas": 2}),
-        founded(),
+        log_ready(),
         preferred(1),
         opened(topic, transaction),
         held_back(topic),
