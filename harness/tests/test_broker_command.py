@@ -14,6 +14,17 @@ def test_addresses_that_brokers_cannot_have_are_refused(words):
     assert words.split(",")[-1].partition(":")[0] in said.output
 
 
+def test_all_interfaces_need_an_address_for_clients():
+    said = CliRunner().invoke(command, ["--host", "0.0.0.0"])
+    assert said.exit_code == 2
+    (line,) = [each for each in said.output.splitlines() if each.startswith("Error: ")]
+    assert line == (
+        "Error: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. "
+        "Use a routable IP address. "
+        "(--advertised-listeners HOST:PORT or advertise=[...], one for each broker)"
+    )
+
+
 def test_a_setting_that_nobody_obeys_ends_the_command_before_it_listens():
     said = CliRunner().invoke(command, ["--port", "0", "--config", "super.users=User:me"])
     assert said.exit_code == 2

@@ -17,21 +17,28 @@ from collections.abc import Mapping, Sequence
 
 SETTING = "advertised.listeners"
 NOWHERE = "0.0.0.0"  # means every interface to who listens and nothing to who connects
+_UNREACHABLE = (
+    f"{SETTING} cannot use the nonroutable meta-address {NOWHERE}. Use a routable IP address."
+)
+_HOW = "--advertised-listeners HOST:PORT or advertise=[...], one for each broker"
 _ENDPOINT = re.compile(r"(?:\w+://)?(?:\[([0-9a-zA-Z%._:-]*)\]|([0-9a-zA-Z%._-]*)):(\d{1,5})")
 
 Address = tuple[str, int]
 
 
 def advertised(
-    given: Sequence[str], config: Mapping[str, str], brokers: int
+    given: Sequence[str], config: Mapping[str, str], brokers: int, host: str = "127.0.0.1"
 ) -> list[Address | None]:
     """The advertised address of each broker, `[PLAINTEXT://]HOST:PORT`; None for where it listens.
 
-    ValueError for what cannot be one address for each broker.
+    ValueError for what cannot be one address for each broker, and where they listen on `host`, all
+    interfaces, and nothing says under which of their addresses clients reach them.
     """
     word = config.get(SETTING)
     texts = list(given) or ([word] if word else [])
     if not texts:
+        if host == NOWHERE:
+            raise ValueError(f"{_UNREACHABLE} ({_HOW})")
         return [None] * brokers
     if len(texts) != brokers:
         found = ",".join(texts)
@@ -45,12 +52,12 @@ def _address(text: str) -> Address:
         raise ValueError(f"{SETTING} is HOST:PORT, one listener a broker, not {text!r}")
     host = parts[1] or parts[2]
     if host == NOWHERE:
-        raise ValueError(f"{SETTING} cannot be {NOWHERE}: nobody can connect to that")
+        raise ValueError(_UNREACHABLE)
     return host, int(parts[3])
 
 
 def resolved(said: Address | None, bound: Address) -> Address:
     """The address that clients are told of a broker that listens on `bound`."""
     if said is None:
-        return bound
+        said = bound
     return said[0] or socket.getfqdn(), said[1] or bound[1]

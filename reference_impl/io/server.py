@@ -192,7 +192,7 @@ def build(
     """
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
-    said = advertised(advertise, config, brokers)
+    said = advertised(advertise, config, brokers, host)
     disk = DataDir(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None

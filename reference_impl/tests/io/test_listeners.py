@@ -55,17 +55,19 @@ def test_all_interfaces_are_no_address_for_clients(release):
     for more in ({}, {"brokers": 2}, {"config": {SETTING: "PLAINTEXT://0.0.0.0:1"}}):
         with pytest.raises(ValueError, match=words):
             serve(host="0.0.0.0", release=release, **more)
-    with serve(host="0.0.0.0", release=release, advertise=["localhost:0"]) as running:
-        with Peer(running.bootstrap[0].replace("0.0.0.0", "127.0.0.1")) as peer:
-            (row,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
-            assert row["host"] == "localhost"
+    assert told(host="0.0.0.0", release=release, advertise=["localhost:0"]) == "localhost"
 
 
 def test_who_listens_under_no_name_tells_the_machines():
-    with serve(host="") as running:
-        with Peer("127.0.0.1" + running.bootstrap[0]) as peer:
-            (row,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
-            assert row["host"] == socket.getfqdn()
+    assert told(host="") == socket.getfqdn()
+
+
+def told(**settings):
+    """Under which host a client is told to find the lone broker of these settings."""
+    with serve(**settings) as running:
+        port = running.bootstrap[0].rpartition(":")[2]
+        with Peer(f"127.0.0.1:{port}") as peer:
+            return peer.ask(METADATA, 1, {"topics": []})["brokers"][0]["host"]
 
 
 def test_what_is_not_said_is_known_from_the_listener():
