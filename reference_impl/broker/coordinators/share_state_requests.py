@@ -57,13 +57,14 @@ class ShareStateRequests:
         wanted = [
             (bytes(topic["topic_id"]), row) for topic in topics for row in topic["partitions"]
         ]
-        places = [(topic_id, row["partition"]) for topic_id, row in wanted]
+        # In the order of the request, each once: who names a place twice waits for one answer.
+        places = list(dict.fromkeys((topic_id, row["partition"]) for topic_id, row in wanted))
 
         def then(place: tuple[bytes, int]) -> share_states.ResultListener:
             def told(answer: ShareResult, at: int) -> None:
                 shown = {} if answer.fault else show(answer)
                 rows[place] = _row(request, place[1], answer) | shown
-                if len(rows) == len(set(places)):
+                if len(rows) == len(places):
                     ticket.give({"results": _grouped(places, rows)})
 
             return told
@@ -113,6 +114,6 @@ def _grouped(
     places: list[tuple[bytes, int]], rows: dict[tuple[bytes, int], Struct]
 ) -> list[Struct]:
     topics: dict[bytes, list[Struct]] = {}
-    for place in dict.fromkeys(places):
+    for place in places:
         topics.setdefault(place[0], []).append(rows[place])
     return [{"topic_id": each, "partitions": parts} for each, parts in topics.items()]

@@ -17,7 +17,8 @@ from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.wire.schema import Struct
 
-CodesByMarker = dict[tuple[int, str, int], int | None]
+MarkedPartition = tuple[int, str, int]  # producer id, topic, partition
+CodesByMarker = dict[MarkedPartition, int | None]
 
 
 def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
@@ -26,9 +27,12 @@ def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
         for key in _named(marker):
             codes[key] = None
     whole: Ticket[Struct] = Ticket()
+    unsettled = set(codes)  # counted down: a look at all codes after each answer is quadratic
 
-    def settle() -> None:
-        if None not in codes.values():
+    def settle(key: MarkedPartition, code: int) -> None:
+        codes[key] = code
+        unsettled.discard(key)
+        if not unsettled:
             whole.give(_answer(codes))
 
     for marker in request.body["markers"]:
@@ -40,8 +44,9 @@ def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
             marker["transaction_version"],
         )
         for key in _named(marker):
-            markers.write(key[1], key[2], mark, now, _then(codes, key, settle))
-    settle()
+            markers.write(key[1], key[2], mark, now, _then(key, settle))
+    if not codes:
+        whole.give(_answer(codes))
     return waiting(whole, lambda answer: answer)
 
 
@@ -50,16 +55,12 @@ def fail(request: Request, code: int) -> Struct:
 
 
 def _then(
-    codes: CodesByMarker, key: tuple[int, str, int], settle: Callable[[], None]
+    key: MarkedPartition, settle: Callable[[MarkedPartition, int], None]
 ) -> Callable[[int, int], None]:
-    def then(code: int, now: int) -> None:
-        codes[key] = code
-        settle()
-
-    return then
+    return lambda code, now: settle(key, code)
 
 
-def _named(marker: Struct) -> list[tuple[int, str, int]]:
+def _named(marker: Struct) -> list[MarkedPartition]:
     producer = marker["producer_id"]
     return [
         (producer, topic["name"], index)
