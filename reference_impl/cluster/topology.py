@@ -202,9 +202,8 @@ class Cluster:
         self.unpublished: dict[Changed, bool] = {}  # in order: is it new?
         self._resolved: dict[str, TopicConfig] = {}
         self._subscribers: dict[int, Callable[[Change], None]] = {}  # by broker id
-        self._cut_off_settings: dict[
-            int, dict[str, LastKnownSettings]
-        ] = {}  # by broker that hears nothing, by topic
+        # By broker that hears nothing, by topic.
+        self._cut_off_settings: dict[int, dict[str, LastKnownSettings]] = {}
 
     def join(self, node: Node) -> None:
         if self.controller_id == -1:
@@ -286,12 +285,8 @@ class Cluster:
         """
         if name in self.topics:
             raise ValueError(f"topic {name!r} exists")
-        topic_id = self.fresh_id()
-        topic = Topic(name, topic_id, configs=dict(configs or {}))
-        self.topics[name] = topic
-        self._unified.setdefault(name.replace(".", "_"), {})[name] = None
-        if self.topic_ids:
-            self.by_id[topic.id] = topic
+        topic = Topic(name, self.fresh_id(), configs=dict(configs or {}))
+        self.adopt(topic)
         self._add_partitions(topic, assignment, indexes or range(len(assignment)))
         return topic
 

@@ -114,25 +114,15 @@ def handle(
         (version >= 11 and replica < 0)
         or (replica == DEBUGGING and persona.quirk("fetch.debuggers-read-any-replica")),
     )
-    refused = [(want, fetch.unknown(want)) for want in fetch.wanted]
-    named = [want for want, code in refused if not code]
-    fetch.refused = [(want, code) for want, code in refused if code]
-    news = named
+    news = named = fetch.sorted_out()
     if replica >= 0:
         news = follower_fetches.busy(replicas, replica, session, named, now, arrives=True)
         named = [want for want in named if not session.rests(want)]
     results = fetch.read_all(news, now)
     if replica >= 0:
         follower_fetches.note(replicas, replica, fetch.replica_epoch, news, results, now)
-    size = sum(len(row["records"]) for row in results)
-    if (
-        body["max_wait_ms"] <= 0
-        or not (named or session.resting)
-        or size >= fetch.min_bytes
-        or any(row["error_code"] or "diverging_epoch" in row for row in results)
-        or fetch.sent_elsewhere(results)
-        or fetch.ready(news, now)
-    ):
+    waits = body["max_wait_ms"] > 0 and (named or session.resting)
+    if not waits or fetch.is_enough(results) or fetch.ready(news, now):
         return fetch.answer(news, results, now)
     return DelayedFetch(fetch, named, now).wait()
 
@@ -171,6 +161,12 @@ class _Fetch:
     tells_stable: bool  # whether the answer carries the last stable offset
     from_any_replica: bool  # consumers may read from followers since v11 (KIP-392)
     refused: list[tuple[FetchPartition, int]] = field(default_factory=list)
+
+    def sorted_out(self) -> list[FetchPartition]:
+        """The partitions that can be looked for; the others are refused."""
+        found = [(want, self.unknown(want)) for want in self.wanted]
+        self.refused = [(want, code) for want, code in found if code]
+        return [want for want, code in found if not code]
 
     def unknown(self, want: FetchPartition) -> int:
         """The error of a partition that cannot be looked for; such rows come last in the answer."""
@@ -238,6 +234,14 @@ class _Fetch:
             epoch=want.leader_epoch,
             any_replica=self.from_any_replica,
             debugging=self.replica == DEBUGGING,
+        )
+
+    def is_enough(self, rows: list[Struct]) -> bool:
+        """Whether these rows are answered at once, for what they hold or for what they say."""
+        return (
+            sum(len(row["records"]) for row in rows) >= self.min_bytes
+            or any(row["error_code"] or "diverging_epoch" in row for row in rows)
+            or self.sent_elsewhere(rows)
         )
 
     def sent_elsewhere(self, rows: list[Struct]) -> bool:

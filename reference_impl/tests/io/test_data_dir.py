@@ -94,6 +94,9 @@ def test_what_was_there_is_there_again(tmp_path, release):
         assert after.next_producer_id >= before.next_producer_id
 
 
+SESSION_MS = 20_000  # more than a registration outlives its broker
+
+
 def fresh_producer_id(peer: Peer) -> int:
     body = {"transactional_id": None, "transaction_timeout_ms": 60_000}
     answer = peer.ask(INIT_PRODUCER_ID, 0, body)
@@ -109,6 +112,7 @@ def test_ids_of_producers_come_from_the_registry_whatever_a_client_wrote(tmp_pat
         assert fresh_producer_id(peer) == 0
         assert produce(peer, 0, who=2**63 - 1) == (0, 0)
         running.kill(0)
+        running.advance(SESSION_MS)
         running.start_broker(0)
         with Peer(running.bootstrap[0]) as again:
             assert fresh_producer_id(again) == 1000
