@@ -224,11 +224,17 @@ class DescribedTarget:
         }
 
     def _open(self, wanted: Shape) -> _Running:
-        """A started cluster of this shape. Raises StartFailed, at once the second time."""
+        """A started cluster of this shape. Raises StartFailed, at once the second time.
+
+        A process that ends by itself may have been unlucky: on a busy machine a broker loses its
+        ZooKeeper session while it starts. It is started once more, for what is remembered keeps
+        every case of this shape from being judged.
+        """
         if wanted in self._failed:
             raise StartFailed(self._failed[wanted])
         assert self.described.start is not None
         self._make_room(self.described.start, wanted)
+        ended = 0
         for attempt in range(1, ATTEMPTS + 1):
             cluster = DescribedCluster(self.described, wanted, self._cache)
             try:
@@ -239,11 +245,14 @@ class DescribedTarget:
                     external.make_internal_topics(wanted, wanted.settings)
                 return _Running(cluster, external)
             except StartFailed as failed:
-                cluster.close(keep_logs=True)
                 taken = any(word in str(failed) for word in PORT_TAKEN)
-                if attempt == ATTEMPTS or not taken or self.described.start.port is not None:
-                    self._failed[wanted] = str(failed)
-                    raise
+                ended += cluster.broken() and not taken
+                cluster.close(keep_logs=True)
+                again = self.described.start.port is None if taken else ended == 1
+                if attempt == ATTEMPTS or not again:
+                    said = f"tried twice: {failed}" if ended == 2 else str(failed)
+                    self._failed[wanted] = said
+                    raise StartFailed(said) from failed
                 remove(cluster.folder)
             except BaseException:
                 cluster.close()

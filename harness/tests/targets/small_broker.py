@@ -60,6 +60,9 @@ def main():
     named, rest = options(sys.argv[1:])
     if rest[:1] == ["--die"]:
         sys.exit("error: it was told to die")
+    if rest[:1] == ["--die-once"] and not os.path.exists(rest[1]):
+        with open(rest[1], "x", encoding="utf-8"):
+            sys.exit("error: it was told to die once")
     ports = [int(port) for port in named["--ports"].split(",")]
     listening = {}
     for port in [int(port) for port in named["--serve"].split(",") if port] or ports:

@@ -293,11 +293,12 @@ def test_only_so_many_processes_live_at_a_time(described, monkeypatch):
     assert [child.alive for child in alive] == [False, True, True]
 
 
-def test_a_command_that_ends_is_told_with_its_log_and_not_tried_again(described, tmp_path):
+def test_a_command_that_ends_is_told_with_its_log_and_tried_twice(described, tmp_path):
     target = described('[start]\ncommand = [RUN, "--die"]')
     said = failure(target)
     head, *log = said.splitlines()
-    assert head.startswith("small: broker-0 ended with 1 before it was ready; it was started as")
+    ended = "small: broker-0 ended with 1 before it was ready; it was started as"
+    assert head.startswith(f"tried twice: {ended}")
     assert f"[start] of {tmp_path / 'small.toml'} says" in head
     assert "it was told to die" in log[0]
     with pytest.raises(StartFailed) as again:
@@ -306,6 +307,12 @@ def test_a_command_that_ends_is_told_with_its_log_and_not_tried_again(described,
     with pytest.raises(Unavailable, match="ended with 1"):
         target.advertised()
     assert target.release is None
+
+
+def test_a_command_that_ends_once_is_started_again(described, tmp_path):
+    words = f'"--serve", "{{port}}", "--die-once", "{tmp_path / "died"}"'
+    target = described(EACH.replace('"--serve", "{port}"', words))
+    assert len(target.start(Shape(2)).brokers) == 2 and (tmp_path / "died").exists()
 
 
 @pytest.mark.parametrize(
