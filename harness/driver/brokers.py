@@ -1,7 +1,8 @@
 """Finds what a step refers to: a partition's leader, the controller, a coordinator, a topic's id.
 
 These exchanges are the harness's own questions; they use connections of their own and are no part
-of a transcript. An answer that is not there yet is asked for again until the deadline.
+of a transcript. An answer that is not there yet is asked for again until the deadline, one that
+cannot be read is not.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ TELL_IDS = (3, 19)  # Metadata, CreateTopics
 NO_ID = bytes(16)
 C = TypeVar("C")  # a choice
 T = TypeVar("T")
+
+
+class Unreadable(LookupError):
+    """Bytes came that are no answer to what was asked: to ask again would be no better."""
 
 
 def lookup(
@@ -89,6 +94,8 @@ def _until_found(
             raise Unresolved(f"{what}: {type(error).__name__}") from error
         try:
             return look(line, choice, deadline)
+        except Unreadable as error:
+            raise Unresolved(f"{what}: {error}") from error
         except LookupError as error:
             why = str(error)
         finally:
@@ -171,12 +178,14 @@ def _helper(line: Line, api: str, version: int, body: Struct, deadline: float) -
     how = line.write(struct.pack(">i", len(data)) + data, deadline)
     if how is None:
         how, raw = line.read(deadline)
+    if how == "garbled":
+        raise Unreadable(f"{api}: these bytes begin no frame")
     if how != "received":
         raise LookupError(f"{api}: {how}")
     try:
         return headers.decode_response(key, version, raw).body
     except ValueError as error:
-        raise LookupError(f"{api}: {error}") from error
+        raise Unreadable(f"{api}: its answer does not decode: {error}") from error
 
 
 class Question:

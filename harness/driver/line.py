@@ -7,6 +7,7 @@ nothing. A frame's size is believed only up to FRAME_LIMIT, and bytes are kept o
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import struct
 import time
@@ -16,6 +17,7 @@ from touchstone.harness.model.target import Address
 
 FRAME_LIMIT = 64 << 20
 CHUNK = 256 << 10
+PORTS = 1 << 16
 
 
 @dataclass(slots=True)
@@ -31,11 +33,18 @@ class Pending:
 
 
 class Line:
-    """One TCP connection: whole frames out of a deadline-bounded byte stream."""
+    """One TCP connection: whole frames out of a deadline-bounded byte stream. Raises OSError, also
+    for an address that cannot be one: brokers tell addresses.
+    """
 
     def __init__(self, address: Address, timeout: float) -> None:
         began, self.address = time.perf_counter(), address
-        self.socket = socket.create_connection(address, timeout)
+        if not 0 < address[1] < PORTS:  # of a larger one the resolver takes the lower half
+            raise OSError(errno.EADDRNOTAVAIL, f"no address: port {address[1]}")
+        try:
+            self.socket = socket.create_connection(address, timeout)
+        except ValueError as error:  # a name with a label that is empty or too long
+            raise OSError(errno.EADDRNOTAVAIL, f"no address: {error}") from error
         self.round_trip = time.perf_counter() - began
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()

@@ -66,11 +66,14 @@ class Waits:
         """How long this wait may last."""
         return seconds if self.memory is None else self.memory.patience(_key(step), seconds)
 
-    def ended(self, step: Until, label: str, done: bool, seconds: float) -> bool:
-        """Remember how a wait ended; whether its case goes on."""
+    def ended(self, step: Until, label: str, done: bool, seconds: float | None) -> bool:
+        """Remember how a wait ended; whether its case goes on. `seconds` is None for one that was
+        given up at once.
+        """
         if self.memory is None:
             return done
-        self.memory.waited(_key(step), done, seconds)
+        if seconds is not None:
+            self.memory.waited(_key(step), done, seconds)
         if done:
             self.memory.met(_question(step))
         return done or (label in self.labels and self.memory.never(_question(step)))

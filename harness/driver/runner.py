@@ -211,13 +211,16 @@ class Run:
                 paths.holds(body, path, op, self.bindings.resolve(value))
                 for path, op, value in step.conditions
             )
-            if done or time.perf_counter() + pause > deadline or tries == TRIES:
+            unreadable = body is None
+            if done or unreadable or time.perf_counter() + pause > deadline or tries == TRIES:
                 self.events[kept:] = [dataclasses.replace(e, tries=tries) for e in last]
                 break
             self.events[kept:] = [event for event in last if event.direction == "opened"]
             self.bodies.pop(label(step, self.step), None)
             time.sleep(pause)
-        took_s = time.perf_counter() - began
+        # An answer that cannot be read would be no better at the next try, and says nothing of how
+        # long others have to wait.
+        took_s = None if unreadable else time.perf_counter() - began
         goes_on = self.waits.ended(step, label(step, self.step), done, took_s)
         if not done:
             wanted = " and ".join(f"{p} {o} {v!r}" for p, o, v in step.conditions)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.judgement import grades
 from touchstone.harness.judgement.causes import Cause, version_words
 from touchstone.reference_impl.wire.errors import name_of
@@ -101,9 +102,19 @@ def ended(path: str, found: Any) -> str:
     """What a side does whose step ended like this."""
     if path == "frames":
         return f"sends {found} frames"
-    if path == "answer":
-        return "sends an answer that decodes" if found == "decodes" else f"sends {found}"
+    if path == ANSWER:
+        return _parsed(str(found))
     return ENDED.get(str(found), str(found))
+
+
+def _parsed(found: str) -> str:
+    """What a side sends of whose answer this was told: that it decodes, why it does not, that there
+    is none, or the bytes of one whose API nobody named.
+    """
+    if found == "decodes":
+        return "sends an answer that can be parsed"
+    bare = found == "none" or re.fullmatch("[0-9a-f]*", found)
+    return f"sends {found}" if bare else f"sends one that cannot be parsed: {found}"
 
 
 def expectation(path: str, wanted: str, got: str) -> str:
@@ -132,6 +143,8 @@ def apis(cause: Cause) -> str:
 def title(cause: Cause) -> str:
     """API, versions and field of a cause."""
     place = cause.path if cause.path not in ("connection", grades.MADE, "") else ""
+    if place == ANSWER and cause.api is not None:
+        place = "its answer cannot be parsed"
     return f"{apis(cause)}: {place}" if place else apis(cause)
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from touchstone.harness import driver
+from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.lanes import Lanes
 from touchstone.harness.driver.turns import SHARED_KINDS, Seen, Turns, Unharmable
@@ -46,6 +47,7 @@ from touchstone.harness.targets.recorded import RecordedTarget
 from touchstone.reference_impl.wire.apis import by_name
 
 ENOUGH = 3  # cases that ended in the same way twice, after which others are not asked again
+GARBLED = "garbled"  # how a step ended at bytes that begin no frame
 AGAIN = 1  # tries more of what differs on a target that is busy with many cases, unless one says
 
 
@@ -85,6 +87,7 @@ class Judge:
         self._met_again: set[Hashable] = set()  # differences that need not be asked for again
         self._ended_again: Counter[Hashable] = Counter()  # ways to end that were met again
         self._went_away: set[Hashable] = set()  # differences that were not
+        self._unreadable: set[str | None] = set()  # APIs whose answers can twice not be read
 
     @property
     def name(self) -> str:
@@ -118,7 +121,7 @@ class Judge:
         the first are not asked again: a broker of its own mind would be asked everything twice.
         """
         found, difference = first, sign(first.verdict)
-        if difference in self._met_again:
+        if self._is_met_before(difference):
             return first
         for number in range(self.again):
             if found.verdict.kind != DIVERGES or ending.is_one(found.verdict):
@@ -137,19 +140,31 @@ class Judge:
         where nobody has to ask (see `ask_again`).
         """
         difference = sign(first.verdict)
-        if difference in self._met_again or ending.is_one(first.verdict):
+        if self._is_met_before(difference) or ending.is_one(first.verdict):
             return True
         assert first.scenario is not None and first.expectation is not None
         last = self._tried(case, first.scenario, first.expectation, "/beside")
         return self._is_met_again(last, difference)
+
+    def _is_met_before(self, first: Hashable) -> bool:
+        """Whether nobody has to ask for this difference again. Of an API whose answers cannot be
+        read no difference is asked for: what its bytes happen to mean is another one each time.
+        """
+        known = isinstance(first, Sign) and first.api in self._unreadable
+        return known or first in self._met_again
 
     def _is_met_again(self, last: Judgement, first: Hashable) -> bool:
         """Whether this difference is there again; remembered, so that other cases need not be
         asked. How a step ended depends on deadlines, and each case has its own: that is believed
         when ENOUGH cases have met it again, and none has got rid of it.
         """
-        met = last.verdict.kind == DIVERGES and sign(last.verdict) == first
-        ended = isinstance(first, tuple) and first[2] == grades.CONNECTION
+        now = sign(last.verdict) if last.verdict.kind == DIVERGES else None
+        signs = [one for one in (first, now) if isinstance(one, Sign)]
+        if len({one.api for one in signs}) < len(signs) and any(one.unreadable for one in signs):
+            self._unreadable.add(signs[0].api)
+            return True
+        met = now == first
+        ended = isinstance(first, Sign) and first.kind == grades.CONNECTION
         self._ended_again[first] += met
         if not met:
             self._went_away.add(first)
@@ -315,14 +330,34 @@ class Judge:
         return told
 
 
-def sign(verdict: Verdict) -> Hashable:
+@dataclass(frozen=True, slots=True)
+class Sign:
     """What equal differences of several cases share."""
+
+    api: str | None
+    path: str
+    kind: str
+    pair: tuple[str, str] | None
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether it is that bytes came which are no answer of this API."""
+        if self.api is None or self.kind != grades.CONNECTION:
+            return False
+        return self.path == ANSWER or (self.pair is not None and self.pair[1] == GARBLED)
+
+
+def sign(verdict: Verdict) -> Hashable:
+    """What a verdict shares with others whose first difference is equal. Why an answer cannot be
+    read varies with its bytes, as values do.
+    """
     first = next(iter(verdict.differences), None)
     if first is None:
         return verdict.signature
-    varies = first.kind not in (grades.CODE, grades.CONNECTION)
+    bytes_vary = first.path == ANSWER and first.api is not None
+    varies = bytes_vary or first.kind not in (grades.CODE, grades.CONNECTION)
     pair = None if varies else (str(first.oracle), str(first.target))
-    return first.api, marks.starred(first.path), first.kind, pair
+    return Sign(first.api, marks.starred(first.path), first.kind, pair)
 
 
 def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:

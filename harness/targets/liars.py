@@ -77,6 +77,8 @@ class LyingServer:
                     break
                 self._send(connection, self._reply(frame, upstream(frame)))
         connection.close()
+        if isinstance(upstream, Behind):
+            upstream.close()
 
     def _send(self, connection: socket.socket, data: bytes) -> None:
         """All at once, or byte by byte where the lie is slowness."""
@@ -123,17 +125,21 @@ def _exactly(connection: socket.socket, count: int) -> bytes | None:
 
 def broker(address: Address) -> Callable[[], Upstream]:
     """Honest answers of a running broker; one connection to it per connection to the liar."""
+    return lambda: Behind(address)
 
-    def connect() -> Upstream:
-        connection = socket.create_connection(address, 10)
 
-        def ask(frame: bytes) -> bytes | None:
-            connection.sendall(sized(frame))
-            return None if _wants_no_answer(frame) else _frame(connection)
+class Behind:
+    """The connection to the broker behind a liar (an Upstream)."""
 
-        return ask
+    def __init__(self, address: Address) -> None:
+        self.connection = socket.create_connection(address, 10)
 
-    return connect
+    def __call__(self, frame: bytes) -> bytes | None:
+        self.connection.sendall(sized(frame))
+        return None if _wants_no_answer(frame) else _frame(self.connection)
+
+    def close(self) -> None:
+        self.connection.close()
 
 
 def stored(transcript: Transcript) -> Callable[[], Upstream]:

@@ -7,6 +7,7 @@ lists is judged like any other.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from touchstone.harness.results import jsonl
 from touchstone.harness.results.run_folder import PAGE, SUMMARY
 from touchstone.harness.run import tally
-from touchstone.harness.targets.liars import LIARS, LyingServer
+from touchstone.harness.targets.liars import LIARS, LyingServer, broker
 from touchstone.harness.tests.small_kafka import UNSUPPORTED_VERSION, small_kafka, word
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.io.server import serve
@@ -33,6 +34,7 @@ seconds = 1
 """
 SILENT = '[start]\ncommand = ["{python}", "-c", "print(\'no licence\'); exit(7)"]\n'
 CASES = ("suites/topics/test_refusals.py", "--newest")
+NOISE = ("suites/topics", "--newest")
 HALF = ("suites/topics/test_configs.py", "suites/topics/test_refusals.py", "--newest")
 NOT_SERVED = ("DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs", "CreatePartitions")
 
@@ -139,6 +141,42 @@ def test_a_broker_that_answers_garbage(tmp_path):
     assert smoke.returncode == tally.DIFFERENT and "does not speak Kafka" in smoke.stdout
     found = whole(tmp_path)
     assert {row["verdict"] for row in found.cases} == {"INCONCLUSIVE"}
+
+
+@pytest.fixture
+def honest():
+    """A running broker that is found at the address of a liar before it, and that liar's maker."""
+    with contextlib.ExitStack() as stack:
+
+        def before(liar):
+            server = stack.enter_context(LyingServer(liar, lambda: connect()))
+            cluster = stack.enter_context(serve(release="4.3", advertise=[word(server)]))
+            host, port = cluster.bootstrap[0].rsplit(":", 1)
+            connect = broker((host, int(port)))
+            return word(server)
+
+        yield before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("liar", ["random-bytes", "random-frames", "random-answers"])
+def test_a_broker_that_answers_random_bytes(tmp_path, honest, liar):
+    """ApiVersions and Metadata are right, all else is noise: one cause for each API, whatever the
+    bytes happen to mean, and nothing is waited for in vain or asked for ever.
+    """
+    done = judged(honest(LIARS[liar]), "--results", tmp_path, cases=NOISE)
+    assert done.returncode == tally.DIFFERENT, done.stdout
+    found = whole(tmp_path)
+    counted = found.footer["by_verdict"]
+    assert counted.get("BROKEN", 0) == 0 and counted["CONFORMS"] > 0 < counted["DIVERGES"]
+    causes = re.findall(r"^ *\d+\. .*\[(\S+?)\]$", done.stdout, re.MULTILINE)
+    known = {"connection:answered,garbled" if liar == "random-bytes" else "answer"}
+    # Where the first four bytes make a size that can be, the rest of such a frame never comes.
+    known |= {"connection:answered,hung"} if liar == "random-bytes" else set()
+    apis = {cause.partition(".")[0] for cause in causes}
+    assert len(apis) > 3 and {cause.partition(".")[2] for cause in causes} <= known, done.stdout
+    assert "cannot be a frame" in done.stdout or "its answer cannot be parsed" in done.stdout
+    assert "waited for only briefly" not in done.stdout and "never answered" not in done.stdout
 
 
 @pytest.mark.slow
