@@ -201,15 +201,14 @@ def _learn_ids(value: Any, symbols: Symbols) -> None:
             _learn_ids(inner, symbols)
 
 
-# walking an answer
-
-
 def _struct(value: Struct, api: str, at: str, symbols: Symbols) -> Struct:
     stem = f"{at}." if at else ""
     out: Struct = {
         name: inner if type(inner) in _BARE else _field(inner, api, stem + name, symbols)
         for name, inner in value.items()
+        if name != "_tags"
     }
+    symbols.used["tags"] += "_tags" in value
     whole, by_field = _reasons(api)
     for reason in whole:
         out = _apply(reason, out, out, symbols)
@@ -478,6 +477,7 @@ REASONS: tuple[Reason, ...] = (
 
 # Reasons that are applied while walking; named here so that the list of legal differences is whole.
 WALKED: dict[str, str] = {
+    "tags": "Readers skip tagged fields that they do not know, and those with defaults (KIP-482).",
     "names": "Topics and groups have names of their own in every run, of equal length.",
     "order": "Kafka leaves the order of these arrays to a hash map; see UNORDERED.",
     "crc": "A batch's CRC follows from bytes compared field by field; whether it is right stays.",

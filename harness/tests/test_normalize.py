@@ -354,6 +354,11 @@ CASES = {
         talk(coordinator(0), **PLACED),
         [talk(coordinator(-1), **PLACED)],
     ),
+    "tags": (
+        talk(metadata()),
+        talk(metadata(brokers=[broker() | {"_tags": {0: b"", 7: b"new"}}])),
+        [talk(metadata(brokers=[broker() | {"rack": "", "_tags": {0: b""}}]))],
+    ),
     "names": (
         talk(metadata(topics=[topic()], asked=[NAME])),
         talk(metadata(topics=[topic(OTHER)], asked=[OTHER]), names={"topic": OTHER}),
