@@ -10,7 +10,6 @@ from touchstone.harness.model.scenario import Raw
 # A deadline is never shorter than so many connection set-ups; one that is brief, than so few.
 ROUND_TRIPS, BRIEF_TRIPS = 50, 10
 LONGEST_S = 60.0
-OWN_WAIT_S = 5.0  # granted beyond the time a request itself allows its broker, which may be busy
 OWN_WAITS = ("max_wait_ms", "timeout_ms")
 
 
@@ -25,5 +24,5 @@ def seconds(step: Any, waits: Waits, patience_s: float, round_trip_s: float) -> 
     own = [body[word] / 1000 for word in OWN_WAITS if isinstance(body.get(word), int)]
     # A request that may wait for ages is one that the scenario means to end by something else: a
     # target that forgets to wake it costs a deadline like any other silence.
-    own = [each + OWN_WAIT_S for each in own if each + OWN_WAIT_S <= LONGEST_S]
+    own = [each + granted_s for each in own if each + granted_s <= LONGEST_S]
     return min(max(granted_s, way_s, *own), LONGEST_S)

@@ -25,7 +25,7 @@ from touchstone.harness.results import rows
 from touchstone.harness.run.judge import Judge, judge_for
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
-DEADLINE_S = 5.0  # a broker of ours needs less, also where one of three has to be missed first
+DEADLINE_S = 10.0  # a broker of ours needs less, also on a machine that is busy with all of CI
 ENOUGH = 6  # cases of one claim that differ: what a defect looks like in old and new versions
 JOBS = 8  # judges at a time
 RELEASES = ("4.3", "2.8", "1.0")  # a switch need not exist in every persona

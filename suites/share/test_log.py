@@ -150,12 +150,12 @@ def test_what_snapshots_made_redundant_is_deleted(case):
     """The share coordinator deletes records of its log below the oldest last snapshot; a share
     partition without further writes holds that offset back."""
     topic, group, idle = case.topic(), case.topic("group"), case.topic("idle")
+    made, maker = case.topic("made"), case.topic("maker")
     how = {"group": group, "version": case.version}
     first, second = Ref("before the first", OFFSET), Ref("before the idle one", OFFSET)
     return case.scenario(
         a_state(case, topic, group=group),
-        delete_topic(case.topic("made"), name="nobody else"),
-        topic_gone(case.topic("made")),
+        asked("DeleteShareGroupState", made, group=maker, name="nobody else"),
         log_end(LOG, name="before the first"),
         write(topic, batch(0, 1, ACKNOWLEDGED, 1), **how, name="first"),
         begins_at(first, "pruned"),
