@@ -16,10 +16,10 @@ from pathlib import Path
 
 from touchstone.harness.bench.contest import DISK, MEMORY, Figure, Options
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.io.log_dirs import LogDirs
 from touchstone.reference_impl.log.memory_logs import MemoryLogs
 from touchstone.reference_impl.log.partition_log import LOG_END, PartitionLog
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.records import NONE, build
 
 PARTITIONS = (10, 100, 1_000)

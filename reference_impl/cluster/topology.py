@@ -20,7 +20,7 @@ from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.controller import Controller

@@ -29,9 +29,9 @@ from touchstone.reference_impl.log.files import (
     producer_snapshot,
 )
 from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
-from touchstone.reference_impl.log.rules import LogConfig
 from touchstone.reference_impl.log.segment import Segment
 from touchstone.reference_impl.log.store import Opened
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.records import batch as v2
 
 _EPOCH_AT = 12  # partition leader epoch of a batch
@@ -53,7 +53,7 @@ class DiskStore:
         self,
         disk: Disk,
         folder: Path,
-        config: Callable[[], LogConfig],
+        config: Callable[[], TopicConfig],
         *,
         marks: Marks,
         say: Callable[[str], None] = lambda sentence: None,

@@ -32,7 +32,8 @@ from touchstone.reference_impl.log.files import (
 )
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.partition_log import PartitionLog
-from touchstone.reference_impl.log.rules import LogConfig, LogError
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 TopicPartition = tuple[str, int]
 METADATA_TOPIC = (
@@ -48,7 +49,7 @@ class LogDirError(Exception):
 class Maker:
     """The parts with which the logs of a directory are made."""
 
-    config_of: Callable[[str], LogConfig]
+    config_of: Callable[[str], TopicConfig]
     new_log: Callable[[str, int, DiskStore, int], PartitionLog]  # topic, index, store, now
     say: Callable[[str], None] = lambda sentence: None
     later: Callable[[Callable[[], None], Callable[[], None]], None] | None = None

@@ -25,7 +25,8 @@ from touchstone.reference_impl.io.log_dir import LogDir, LogDirError, Maker, Top
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.partition_log import PartitionLog
-from touchstone.reference_impl.log.rules import LogConfig, LogError, Rules
+from touchstone.reference_impl.log.rules import LogError, Rules
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 NEVER = 2**63 - 1
 _TASKS = {
@@ -56,7 +57,7 @@ class LogDirs:
     def __init__(
         self,
         roots: Sequence[Path],
-        config_of: Callable[[str], LogConfig],
+        config_of: Callable[[str], TopicConfig],
         *,
         rules: Rules | None = None,
         dir_rules: LogDirRules | None = None,
@@ -103,7 +104,7 @@ class LogDirs:
 
     def _new_log(
         self,
-        config_of: Callable[[str], LogConfig],
+        config_of: Callable[[str], TopicConfig],
         topic: str,
         index: int,
         store: DiskStore,

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.log import compaction_filter
 from touchstone.reference_impl.log import segment as segments
-from touchstone.reference_impl.log.dirtiness import CompactionConfig, Dirty
+from touchstone.reference_impl.log.dirtiness import Dirty
 from touchstone.reference_impl.log.markers import marker_of
 from touchstone.reference_impl.log.segment import Segment, Stored
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.log.transactions_seen import TransactionsSeen
 from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import convert
@@ -63,7 +64,7 @@ class Cleaning:
         self,
         log: PartitionLog,
         dirty: Dirty,
-        config: CompactionConfig,
+        config: TopicConfig,
         now: int,
         *,
         horizons: bool = True,

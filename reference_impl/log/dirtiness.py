@@ -11,34 +11,13 @@ KIP-58, KIP-354; LOG-25.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.log import segment as segments
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.log.partition_log import PartitionLog
-
-
-class CompactionConfig(Protocol):
-    """The part of a topic's settings that the cleaner asks for (`cluster.topic_config`)."""
-
-    @property
-    def delete_retention_ms(self) -> int: ...
-
-    @property
-    def max_compaction_lag_ms(self) -> int: ...
-
-    @property
-    def min_cleanable_dirty_ratio(self) -> float: ...
-
-    @property
-    def min_compaction_lag_ms(self) -> int: ...
-
-    @property
-    def segment_bytes(self) -> int: ...
-
-    @property
-    def segment_index_bytes(self) -> int: ...
 
 
 class Dirty(NamedTuple):
@@ -55,13 +34,13 @@ class Dirty(NamedTuple):
         total = self.clean_bytes + self.dirty_bytes
         return self.dirty_bytes / total if total else 0.0
 
-    def worth_it(self, config: CompactionConfig) -> bool:
+    def worth_it(self, config: TopicConfig) -> bool:
         if not self.dirty_bytes:
             return False
         return self.overdue or self.ratio > config.min_cleanable_dirty_ratio
 
 
-def dirty_part(log: PartitionLog, config: CompactionConfig, now: int) -> Dirty:
+def dirty_part(log: PartitionLog, config: TopicConfig, now: int) -> Dirty:
     """What may be cleaned at `now` (ms)."""
     start = log.log_start_offset
     first = log.cleaned_to if start <= log.cleaned_to <= log.log_end_offset else start

@@ -12,7 +12,8 @@ from typing import Protocol
 
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.partition_log import PartitionLog
-from touchstone.reference_impl.log.rules import LogConfig, Rules
+from touchstone.reference_impl.log.rules import Rules
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 DEFAULT_PATH = "/tmp/kafka-logs"  # log.dir where nobody sets one
 DISK = 1 << 40  # bytes of a volume that is none: clients want a number there (KIP-827)
@@ -40,7 +41,7 @@ class OpenedPartition(Protocol):
 class MemoryLogs:
     def __init__(
         self,
-        config_of: Callable[[str], LogConfig],
+        config_of: Callable[[str], TopicConfig],
         *,
         rules: Rules | None = None,
         paths: Sequence[str] = (DEFAULT_PATH,),

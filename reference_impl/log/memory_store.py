@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
 from touchstone.reference_impl.log.files.transaction_index import Aborted
-from touchstone.reference_impl.log.rules import LogConfig
 from touchstone.reference_impl.log.segment import Segment, Stored
 from touchstone.reference_impl.log.store import Opened
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 
 class MemorySegment:
@@ -155,7 +155,7 @@ class MemorySegment:
 
 
 class MemoryStore:
-    def __init__(self, config: Callable[[], LogConfig]) -> None:
+    def __init__(self, config: Callable[[], TopicConfig]) -> None:
         self._config = config
         self._snapshots: dict[int, list[KnownProducer]] = {}  # by offset
 

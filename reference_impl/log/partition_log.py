@@ -24,9 +24,10 @@ from touchstone.reference_impl.log.markers import aborted_within, marker_of
 from touchstone.reference_impl.log.memory_store import MemoryStore
 from touchstone.reference_impl.log.producer_state import BatchOfProducer, ProducerState
 from touchstone.reference_impl.log.replicated import entries_of
-from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogConfig, LogError, Rules
+from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogError, Rules
 from touchstone.reference_impl.log.segment import Segment
 from touchstone.reference_impl.log.store import Store
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.log.validation import Entry, Validator
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import batch as v2
@@ -66,7 +67,7 @@ class PartitionLog:
         self,
         topic: str,
         partition: int,
-        config: Callable[[], LogConfig],
+        config: Callable[[], TopicConfig],
         *,
         rules: Rules | None = None,
         store: Store | None = None,
@@ -111,7 +112,7 @@ class PartitionLog:
         """Give offsets to `records` and keep them; LogError when Kafka would refuse any of it."""
         config = self._config()
         place = AppendContext(self.name, self.log_end_offset, leader_epoch, now, origin)
-        entries = self._fast(records, config, place)
+        entries = self._validator.plain(records, config, place)
         if entries is None:
             analysis = self._validator.analyze(records, config, place)
             if not analysis.valid_bytes:
@@ -138,24 +139,6 @@ class PartitionLog:
         return AppendResult(
             entries[0].first_offset, self.log_end_offset - 1, stamp, self.log_start_offset
         )
-
-    def _fast(self, records: bytes, config: LogConfig, place: AppendContext) -> list[Entry] | None:
-        """The one entry of a plain single-batch append, or None for the long way round."""
-        size = len(records)
-        if size < v2.HEADER_SIZE or records[v2.MAGIC_AT] != 2 or size > config.max_message_bytes:
-            return None
-        header = v2.BatchHeader._make(v2.HEADER.unpack_from(records))
-        if (
-            header.batch_length + v2.LOG_OVERHEAD != size
-            or header.base_offset
-            or header.compression
-            or config.compression_type != "producer"
-            or self._rules.old_formats
-        ):
-            return None
-        if not self._validator.checksum_ok(records, header):
-            return None
-        return [self._validator.one_batch(records, header, 0, config, place)]
 
     def _check_producers(self, entries: list[Entry], origin: str) -> BatchOfProducer | None:
         """The batch that is repeated, if one is; LogError for one that may not be appended."""
@@ -211,7 +194,12 @@ class PartitionLog:
         self.producers.replicated(self.high_watermark)
 
     def _store(
-        self, entries: list[Entry], size: int, config: LogConfig, now: int, leader_epoch: int | None
+        self,
+        entries: list[Entry],
+        size: int,
+        config: TopicConfig,
+        now: int,
+        leader_epoch: int | None,
     ) -> None:
         """Write; a leader stamps its epoch, None keeps the epoch that each batch brings."""
         active = self._roll_if_due(entries, size, config, now)
@@ -243,7 +231,9 @@ class PartitionLog:
             stable = self.producers.stable_after(ended)
             segment.add_aborted(Aborted(ended.producer_id, ended.first_offset, last, stable))
 
-    def _roll_if_due(self, entries: list[Entry], size: int, config: LogConfig, now: int) -> Segment:
+    def _roll_if_due(
+        self, entries: list[Entry], size: int, config: TopicConfig, now: int
+    ) -> Segment:
         """The segment to write to: a new one when Kafka would begin one (LOG-10)."""
         active = self._segments[-1]
         if not active.size:

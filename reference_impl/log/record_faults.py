@@ -9,13 +9,8 @@ Source: LogValidator.validateRecord and processRecordErrors at 1.0.2, 2.2.1, 2.8
 
 from __future__ import annotations
 
-from touchstone.reference_impl.log.rules import (
-    AppendContext,
-    LogConfig,
-    LogError,
-    RecordFault,
-    Rules,
-)
+from touchstone.reference_impl.log.rules import AppendContext, LogError, RecordFault, Rules
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records.check import Checked
 from touchstone.reference_impl.wire.records.convert import Flat
@@ -30,7 +25,7 @@ class RecordJudge:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
 
-    def suspects(self, facts: Checked, stamped: bool, config: LogConfig, now: int) -> bool:
+    def suspects(self, facts: Checked, stamped: bool, config: TopicConfig, now: int) -> bool:
         """Whether the summary of a batch leaves it open that a record is refused."""
         if stamped or (facts.null_key >= 0 and config.compact):
             return True
@@ -39,7 +34,7 @@ class RecordJudge:
         before, after = self.bounds(config)
         return before < LONG_MAX or facts.max_timestamp > now + after
 
-    def bounds(self, config: LogConfig) -> tuple[int, int]:
+    def bounds(self, config: TopicConfig) -> tuple[int, int]:
         """How far before and after now a record's own timestamp may lie (KIP-937)."""
         difference = config.message_timestamp_difference_max_ms
         if self._rules.one_stamp_bound or difference != LONG_MAX:
@@ -47,7 +42,7 @@ class RecordJudge:
         return config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
 
     def faults(
-        self, flat: list[Flat], stamped: bool, config: LogConfig, place: AppendContext
+        self, flat: list[Flat], stamped: bool, config: TopicConfig, place: AppendContext
     ) -> list[RecordFault]:
         """Every record that its topic refuses; `stamped` batches claim LogAppendTime."""
         faults, stop = [], "." if self._rules.ends_sentences else ""
@@ -76,7 +71,7 @@ class RecordJudge:
         return faults
 
     def check(
-        self, flat: list[Flat], stamped: bool, config: LogConfig, place: AppendContext
+        self, flat: list[Flat], stamped: bool, config: TopicConfig, place: AppendContext
     ) -> None:
         """LogError if the topic refuses any of the records; it names them all (KIP-467)."""
         faults = self.faults(flat, stamped, config, place)

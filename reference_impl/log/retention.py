@@ -11,9 +11,10 @@ Sources: Log.deleteOldSegments and deletableSegments at 1.0.2, 2.2.1, 2.8.2; Uni
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.log.segment import Segment
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.log.partition_log import PartitionLog
@@ -21,20 +22,7 @@ if TYPE_CHECKING:
 Rule = Callable[[Segment, Segment | None], bool]  # a segment, and the one behind it
 
 
-class RetentionConfig(Protocol):
-    """The part of a topic's settings that retention asks for (`cluster.topic_config`)."""
-
-    @property
-    def retention_ms(self) -> int: ...
-
-    @property
-    def retention_bytes(self) -> int: ...
-
-    @property
-    def delete(self) -> bool: ...
-
-
-def retain(log: PartitionLog, config: RetentionConfig, now: int) -> int:
+def retain(log: PartitionLog, config: TopicConfig, now: int) -> int:
     """Drop what `config` does not want kept at `now` (ms); how many segments that were."""
     dropped = 0
     if config.delete:

@@ -8,7 +8,6 @@ message and record errors are what Produce v8+ carries to the producer (KIP-467)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -38,61 +37,6 @@ class Rules:
     forgets_producers_with_records: bool = False  # when retention took their last (until 2.4)
     unknown_producer: int | None = None  # code for a first sequence other than 0, or accepted
     unknown_sequence: int | None = None  # the same after a marker told only the epoch
-
-
-class LogConfig(Protocol):
-    """The part of a topic's settings that its logs ask for (`cluster.topic_config`)."""
-
-    @property
-    def compression_type(self) -> str: ...
-
-    @property
-    def file_delete_delay_ms(self) -> int: ...
-
-    @property
-    def flush_messages(self) -> int: ...
-
-    @property
-    def flush_ms(self) -> int: ...
-
-    @property
-    def index_interval_bytes(self) -> int: ...
-
-    @property
-    def max_message_bytes(self) -> int: ...
-
-    @property
-    def message_format_version(self) -> str: ...
-
-    @property
-    def message_timestamp_after_max_ms(self) -> int: ...
-
-    @property
-    def message_timestamp_before_max_ms(self) -> int: ...
-
-    @property
-    def message_timestamp_difference_max_ms(self) -> int: ...
-
-    @property
-    def preallocate(self) -> bool: ...
-
-    @property
-    def segment_bytes(self) -> int: ...
-
-    @property
-    def segment_index_bytes(self) -> int: ...
-
-    @property
-    def segment_jitter_ms(self) -> int: ...
-
-    @property
-    def compact(self) -> bool: ...
-
-    @property
-    def max_segment_ms(self) -> int: ...
-
-    @property
-    def log_append_time(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Protocol
 from zlib import crc32
 
 from touchstone.reference_impl.log.files.transaction_index import Aborted
-from touchstone.reference_impl.log.rules import LogConfig
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 Stored = bytes | bytearray | memoryview
 
@@ -100,7 +100,7 @@ def floor(segments: Sequence[Segment], offset: int) -> int:
     return bisect_right(segments, offset, key=lambda segment: segment.base_offset) - 1
 
 
-def lifetime_ms(segment: Segment, log: str, config: LogConfig) -> int:
+def lifetime_ms(segment: Segment, log: str, config: TopicConfig) -> int:
     """How old a segment may get: less by up to `segment.jitter.ms`, so that not all roll at once.
 
     Kafka draws the jitter when it makes a segment; here it follows from the segment's name.

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from struct import Struct
 
 from touchstone.reference_impl.log.record_faults import NO_TIMESTAMP, RecordJudge
-from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogConfig, LogError, Rules
+from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogError, Rules
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import compression as codecs
@@ -47,7 +48,7 @@ class Analysis:
     valid_bytes: int
 
 
-def target_magic(config: LogConfig, rules: Rules) -> int:
+def target_magic(config: TopicConfig, rules: Rules) -> int:
     """The format that is stored: 2, unless an old release was told an older one."""
     if not rules.old_formats:
         return 2
@@ -70,9 +71,32 @@ class Validator:
     def checksum_ok(self, data: bytes, header: v2.BatchHeader) -> bool:
         return crc32c(memoryview(data)[v2.ATTRIBUTES_AT :]) == header.crc
 
+    def plain(
+        self, records: bytes, config: TopicConfig, place: AppendContext
+    ) -> list[Entry] | None:
+        """The entry of a plain single-batch append; None for what must be analyzed first.
+
+        Most appends are one: `analyze` and `assign` would say the same and read the bytes twice.
+        """
+        size = len(records)
+        if size < v2.HEADER_SIZE or records[v2.MAGIC_AT] != 2 or size > config.max_message_bytes:
+            return None
+        header = v2.BatchHeader._make(v2.HEADER.unpack_from(records))
+        if (
+            header.batch_length + v2.LOG_OVERHEAD != size
+            or header.base_offset
+            or header.compression
+            or config.compression_type != "producer"
+            or self._rules.old_formats
+        ):
+            return None
+        if not self.checksum_ok(records, header):
+            return None
+        return [self.one_batch(records, header, 0, config, place)]
+
     # --- the bytes ---------------------------------------------------------------------------
 
-    def analyze(self, records: bytes, config: LogConfig, place: AppendContext) -> Analysis:
+    def analyze(self, records: bytes, config: TopicConfig, place: AppendContext) -> Analysis:
         entries, codec, valid = [], codecs.NONE, 0
         try:
             for pos, size, magic in walk.entries(records):
@@ -90,7 +114,7 @@ class Validator:
         pos: int,
         size: int,
         magic: int,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> None:
         if magic >= 2:
@@ -111,7 +135,7 @@ class Validator:
             v2.check_crc(records, pos, v2.read_header(records, pos))
 
     @staticmethod
-    def _too_large(size: int, config: LogConfig, place: AppendContext) -> LogError:
+    def _too_large(size: int, config: TopicConfig, place: AppendContext) -> LogError:
         return LogError(
             ErrorCode.MESSAGE_TOO_LARGE,
             f"The record batch size in the append to {place.name} is {size} bytes which exceeds"
@@ -125,7 +149,7 @@ class Validator:
     # --- offsets -----------------------------------------------------------------------------
 
     def assign(
-        self, records: bytes, analysis: Analysis, config: LogConfig, place: AppendContext
+        self, records: bytes, analysis: Analysis, config: TopicConfig, place: AppendContext
     ) -> list[Entry]:
         """The entries as they will be stored, offsets counted up from `place.next_offset`."""
         source = analysis.codec
@@ -147,7 +171,7 @@ class Validator:
         records: bytes,
         analysis: Analysis,
         target: int,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> list[Entry]:
         stored = []
@@ -165,7 +189,7 @@ class Validator:
         data: bytes,
         header: v2.BatchHeader,
         target: int,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> Entry:
         """One magic 2 batch whose checksum was proved: in place if nothing forbids it."""
@@ -205,7 +229,7 @@ class Validator:
         data: bytes,
         header: v2.BatchHeader,
         facts: Checked,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> Entry:
         out = bytearray(data)
@@ -229,7 +253,7 @@ class Validator:
         data: bytes,
         header: v2.BatchHeader,
         target: int,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> Entry:
         flat = convert.records_of(data, 0, 2, _DECOMPRESSED_LIMIT)
@@ -242,7 +266,7 @@ class Validator:
         records: bytes,
         analysis: Analysis,
         target: tuple[int, int],
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> list[Entry]:
         """Everything sent, as one batch or set of another format or codec."""
@@ -270,7 +294,7 @@ class Validator:
         pos: int,
         size: int,
         magic: int,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> list[convert.Flat]:
         try:
@@ -284,7 +308,7 @@ class Validator:
         return flat
 
     def _assign_messages(
-        self, records: bytes, analysis: Analysis, config: LogConfig, place: AppendContext
+        self, records: bytes, analysis: Analysis, config: TopicConfig, place: AppendContext
     ) -> list[Entry]:
         """Uncompressed messages of the format that is stored: each keeps its bytes."""
         stored, offset = [], place.next_offset
@@ -305,7 +329,7 @@ class Validator:
         flat: list[convert.Flat],
         target: tuple[int, int],
         like: v2.BatchHeader | None,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> Entry:
         magic, codec = target
@@ -371,7 +395,7 @@ class Validator:
         facts: Checked,
         payload: bytes,
         header: v2.BatchHeader,
-        config: LogConfig,
+        config: TopicConfig,
         place: AppendContext,
     ) -> None:
         """Key and timestamp rules from the summary; record by record only if it says so."""
@@ -396,7 +420,7 @@ def codec_of(records: bytes, pos: int, magic: int) -> int:
     return records[at] & v2.CODEC_MASK
 
 
-def _target_codec(config: LogConfig, source: int) -> int:
+def _target_codec(config: TopicConfig, source: int) -> int:
     name = config.compression_type
     if name == "producer":
         return source

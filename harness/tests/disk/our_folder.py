@@ -14,10 +14,10 @@ from touchstone.harness.targets import jvm, matrix
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.io.log_dirs import LogDirRules, LogDirs
 from touchstone.reference_impl.log.partition_log import PartitionLog
 from touchstone.reference_impl.log.rules import COORDINATOR, Rules
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.records import (
     GZIP,
     LZ4,

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.cleaner import Cleaning
-from touchstone.reference_impl.log.dirtiness import CompactionConfig, Dirty, dirty_part
+from touchstone.reference_impl.log.dirtiness import Dirty, dirty_part
 from touchstone.reference_impl.log.retention import retain
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -130,9 +131,7 @@ class LogManager:
         _, log, dirty, config = max(found, key=lambda row: row[0])
         return self._guarded(self._cleaning(log, dirty, config, now))
 
-    def _cleaning(
-        self, log: PartitionLog, dirty: Dirty, config: CompactionConfig, now: int
-    ) -> Cleaning:
+    def _cleaning(self, log: PartitionLog, dirty: Dirty, config: TopicConfig, now: int) -> Cleaning:
         buffer = self._number("log.cleaner.dedupe.buffer.size", 128 << 20)
         return Cleaning(
             log,

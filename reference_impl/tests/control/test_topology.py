@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from touchstone.reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
 from touchstone.reference_impl.cluster.topology import (
     NO_LEADER,
     NO_TOPIC_ID,
@@ -12,6 +11,7 @@ from touchstone.reference_impl.cluster.topology import (
     Node,
     PartitionDeletion,
 )
+from touchstone.reference_impl.log.topic_config import LONG_MAX, TopicConfig
 
 
 def cluster(count=3, **options):

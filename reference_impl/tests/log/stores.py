@@ -8,10 +8,10 @@ from pathlib import Path
 from touchstone.reference_impl.io.disk import Disk
 from touchstone.reference_impl.io.disk_store import DiskStore, Marks
 from touchstone.reference_impl.log.memory_store import MemoryStore
-from touchstone.reference_impl.log.rules import LogConfig
 from touchstone.reference_impl.log.store import Store
+from touchstone.reference_impl.log.topic_config import TopicConfig
 
-Maker = Callable[[Callable[[], LogConfig]], Store]
+Maker = Callable[[Callable[[], TopicConfig]], Store]
 chosen: list[Maker] = [MemoryStore]  # the last one is in force
 
 
@@ -26,7 +26,7 @@ def on_disk(root: Path, *, most_open: int = 3) -> Maker:
     """A folder per log, and descriptors so few that they change hands all the time."""
     disk, made = HastyDisk(most_open), []
 
-    def maker(config: Callable[[], LogConfig]) -> Store:
+    def maker(config: Callable[[], TopicConfig]) -> Store:
         made.append(config)
         return DiskStore(disk, root / f"t-{len(made)}", config, marks=Marks())
 

@@ -9,9 +9,9 @@ import pytest
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.defects import plant
 from touchstone.reference_impl.broker.personas import PERSONAS, persona
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.partition_log import AppendResult, PartitionLog
 from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.tests.log import stores
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import (

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from touchstone.reference_impl.broker.defects import plant
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.cleaner import Cleaning
 from touchstone.reference_impl.log.dirtiness import dirty_part
 from touchstone.reference_impl.log.partition_log import PartitionLog
 from touchstone.reference_impl.log.rules import COORDINATOR, Rules
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.tests.log import stores
 from touchstone.reference_impl.wire import records
 from touchstone.reference_impl.wire.records import batch as v2

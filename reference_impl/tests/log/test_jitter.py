@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.records import build
 
 DAY = 86_400_000

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.log.partition_log import PartitionLog
 from touchstone.reference_impl.log.retention import retain
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.tests.log import stores
 from touchstone.reference_impl.wire.records import build
 

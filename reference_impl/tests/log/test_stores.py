@@ -9,11 +9,11 @@ import pytest
 
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas import persona
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.io.disk_store import DiskStore, Marks
 from touchstone.reference_impl.log.files.transaction_index import Aborted
 from touchstone.reference_impl.log.memory_store import MemorySegment
 from touchstone.reference_impl.log.partition_log import LOG_END, PartitionLog
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.tests.log.stores import HastyDisk
 from touchstone.reference_impl.tests.log.test_appending import NOW
 from touchstone.reference_impl.wire.records import LZ4, NONE, build

@@ -9,10 +9,10 @@ from pathlib import Path
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.cluster.replica import LeaderState
-from touchstone.reference_impl.cluster.topic_config import TopicConfig
 from touchstone.reference_impl.io.disk import Disk
 from touchstone.reference_impl.io.log_dirs import LogDirs
 from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.tests.log.stores import HastyDisk
 from touchstone.reference_impl.wire.records import NONE, build
 

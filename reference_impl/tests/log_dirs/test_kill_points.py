@@ -17,11 +17,11 @@ import pytest
 
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.personas import persona
-from touchstone.reference_impl.cluster.topic_config import LONG_MAX, TopicConfig
 from touchstone.reference_impl.io.log_dirs import LogDirs
 from touchstone.reference_impl.log.cleaner import Cleaning
 from touchstone.reference_impl.log.dirtiness import dirty_part
 from touchstone.reference_impl.log.partition_log import LOG_END
+from touchstone.reference_impl.log.topic_config import LONG_MAX, TopicConfig
 from touchstone.reference_impl.tests.log.stores import HastyDisk
 from touchstone.reference_impl.tests.log_dirs.breaking_disk import BreakingDisk, Power, PowerCut
 from touchstone.reference_impl.tests.log_dirs.one_dir import KEY, NOW, state
