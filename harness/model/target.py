@@ -133,7 +133,7 @@ class Endpoint:
     racks: tuple[str | None, ...] = ()
     settings: Mapping[str, Setting] | None = None
     internal: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    started: float | None = None  # by time.monotonic(), of a cluster that a target file starts
+    started: float | None = None  # by time.monotonic(), of a cluster that the harness starts
 
     @property
     def coordinates_nothing(self) -> bool:

@@ -158,11 +158,12 @@ class KafkaCluster:
             self.nodes[node].child.start()
             if self.elects and node == FIRST:
                 self.nodes[node].wait(deadline, everybody=False)
-        self.endpoint = Endpoint(
-            tuple(addresses.values()), brokers=addresses, logs=self.logs, nodes=self.nodes
-        )
         for broker in self.nodes.values():
             broker.wait(deadline, everybody=True)
+        self.endpoint = Endpoint(
+            tuple(addresses.values()), brokers=addresses, logs=self.logs, nodes=self.nodes,
+            started=time.monotonic(),
+        )  # fmt: skip
 
     def broken(self) -> bool:
         """Whether a process is gone that nobody stopped: the target died under a case."""

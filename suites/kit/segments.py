@@ -7,7 +7,7 @@ makes the borders visible. What a broker does in its own time is awaited with `U
 not do is looked at after a neighbour's fate has shown that the time has come.
 
 Brokers before 3.6 begin to look 30 s after they started, whatever one tells them: a claim tried
-before that is told `unmet`, and its recording is not kept.
+before that waits until then (`until_first_tasks_ms` of harness/model/pace.py).
 """
 
 from typing import Any

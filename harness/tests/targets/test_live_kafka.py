@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def is_gone(pid):
 @pytest.mark.parametrize("target", RELEASES, indirect=True)
 def test_one_broker_comes_and_goes(target):
     endpoint = target.start(Shape(config={"num.partitions": 4}))
+    assert endpoint.started is not None, "before 3.6 its first tasks are waited for"
+    assert 0 <= time.monotonic() - endpoint.started < 10
     pids = [node.child.pid for node in endpoint.nodes.values()]
     sight = probe.metadata(endpoint.bootstrap[0])
     assert sight.brokers == dict(endpoint.brokers)
