@@ -7,7 +7,8 @@ files can be asked too, in three steps.
 1. *Candidates of a case.* What differs in its first step that differs explains the rest: later
    steps build on it. A setup step that ended otherwise, or answered another error code, goes first,
    unless as many cases conform in spite of it, or the case could go on and met something of its
-   own. A step that answered, but never what was waited for, is told by what it answered.
+   own: above all an end of the connection where Kafka answers. A step that answered, but never
+   what was waited for, is told by what it answered.
 2. *Identity.* Equal marks are one (`marks`), and so are those that only have another shape or are
    another sign of the same defect (`same_defect`).
 3. *Choice.* Each case rests on one of its candidates: the one that explains most cases of the run,
@@ -42,6 +43,7 @@ from touchstone.harness.model.case_row import CaseRow
 ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
 # Numbers of answers that scenarios count on in the requests behind them.
 HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
+ENDS_INSTEAD = (("answered", "closed"), ("answered", ENDED))
 IN_SPITE = 3  # so many times fewer cases that conform show that what they met prevents nothing
 
 
@@ -156,7 +158,7 @@ def _candidates(row: CaseRow, excused: Callable[[Identity], bool]) -> list[Mark]
         if mark.at < first[0].at and not excused(mark.identity)
         and _explains(mark, first, in_vain=mark.at in in_vain)
     ]  # fmt: skip
-    if not before:
+    if not before or any(_ends_instead(mark) for mark in first):
         return _most_telling(first)
     earliest = min(mark.at for mark in before)
     # A step that never got there is told by its values too, which by themselves explain nothing.
@@ -165,6 +167,15 @@ def _candidates(row: CaseRow, excused: Callable[[Identity], bool]) -> list[Mark]
     if handed and not any(mark.identity.kind == grades.CODE for mark in step):
         return handed
     return _most_telling(step)
+
+
+def _ends_instead(mark: Mark) -> bool:
+    """Whether Kafka answered this request and the target ended the connection, or itself.
+
+    Whatever a setup step left in the request, a wrong number or a name that is unknown, an answer
+    can say so: who ends the connection instead has a defect here too.
+    """
+    return mark.identity.path == "connection" and mark.pair in ENDS_INSTEAD
 
 
 def _handed_back(mark: Mark) -> bool:

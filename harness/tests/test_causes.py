@@ -148,6 +148,25 @@ def test_a_step_that_never_got_there_is_told_by_its_answer():
     assert told(alone) == [("FindCoordinator.connection:answered,unmet", 1)]
 
 
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ("closed", "CreateTopics.connection:answered,closed"),
+        ("ended", "CreateTopics.connection:answered,ended"),
+        ("hung", "FindCoordinator.error_code:0,15"),
+        ("gone", "FindCoordinator.error_code:0,15"),
+    ],
+)
+def test_no_setup_step_explains_who_ends_the_connection_instead_of_an_answer(end, cause):
+    own = difference("connection", "answered", end, kind="connection")
+    number = setup("producer_epoch", 0, -1)
+    assert told(failed("a.a", own, notes=[setup(), number])) == [(cause, 1)]
+    no_answer = difference("connection", "none", "closed", kind="connection")
+    assert told(failed("a.a", no_answer, notes=[setup()])) == [
+        ("FindCoordinator.error_code:0,15", 1)
+    ]
+
+
 def test_topics_that_were_made_in_another_way_explain_nothing():
     made = setup("made", "answered", "made", kind="connection")
     assert told(failed("a.a", difference(), notes=[made])) == [(CODE, 1)]
