@@ -127,8 +127,12 @@ def _lists(left: list[Any], right: list[Any], path: FieldPath) -> list[tuple[Fie
 
     The second element of one name belongs to the other side's second: a topic that is asked about
     twice is answered twice. Paths count as the oracle does; what only the target has comes after.
-    Another order of the same elements is a difference of its own, at the array's path.
+    Another order of the same elements is a difference of its own, at the array's path. Of records
+    in another format that alone is told: all else has other names and other borders there.
     """
+    formats = _formats(left), _formats(right)
+    if all(formats) and formats[0].isdisjoint(formats[1]):
+        return [((*path, 0, "magic"), min(formats[0]), min(formats[1]))]
     name = _identity(left, right)
     if name is None:
         return _each(zip_longest(left, right, fillvalue=MISSING), path)
@@ -140,6 +144,11 @@ def _lists(left: list[Any], right: list[Any], path: FieldPath) -> list[tuple[Fie
     pairs += [(MISSING, element) for element in theirs.values()]
     found = _each(pairs, path)
     return found if orders[0] == orders[1] else [(path, orders[0], orders[1]), *found]
+
+
+def _formats(elements: list[Any]) -> set[int]:
+    """The formats of the records or batches among these elements."""
+    return {one["magic"] for one in elements if isinstance(one, dict) and "magic" in one}
 
 
 def _each(pairs: Iterable[tuple[Any, Any]], path: FieldPath) -> list[tuple[FieldPath, Any, Any]]:

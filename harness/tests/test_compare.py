@@ -206,6 +206,15 @@ def test_where_nothing_is_shared_elements_stand_by_their_place():
     assert compare_lists([one], [two]) == [((0, "offset"), 0, 1)], "an offset off by one"
 
 
+def test_of_records_in_another_format_the_format_is_told():
+    old = [{"offset": offset, "magic": 1, "crc": "right"} for offset in (0, 1)]
+    new = [{"base_offset": 0, "magic": 2, "crc": "right", "records_count": 2}]
+    assert compare_lists([*old, {"partial": 30}], new) == [((0, "magic"), 1, 2)]
+    assert compare_lists(new, old) == [((0, "magic"), 2, 1)]
+    assert compare_lists(old, []) == [((0,), old[0], MISSING), ((1,), old[1], MISSING)]
+    assert compare_lists([*old, *new], old) == [((2,), new[0], MISSING)], "both know that format"
+
+
 def compare_lists(left, right):
     return compare_module._values(left, right, ())
 
