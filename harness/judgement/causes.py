@@ -27,6 +27,7 @@ from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.judgement import grades, same_defect
 from touchstone.harness.judgement.marks import (
     ENDED,
+    HANDED_BACK,
     UNMET,
     WEAK,
     Identity,
@@ -41,8 +42,6 @@ from touchstone.harness.model.case_row import CaseRow
 
 # Codes of what is not there, or not yet: topics, partitions, leaders, coordinators, their ids.
 ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
-# Numbers of answers that scenarios count on in the requests behind them.
-HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
 ENDS_INSTEAD = (("answered", "closed"), ("answered", ENDED))
 IN_SPITE = 3  # so many times fewer cases that conform show that what they met prevents nothing
 
@@ -65,6 +64,7 @@ class Cause:
     example: CaseRow
     sentence: str = ""
     expected: bool = False
+    awaited: bool = False  # of the target's value: its cases waited for another one
     known: tuple[str, ...] = ()  # ids of the pins that explain its cases
     unpinned: int = 0  # its cases that no pin explains
     also: tuple[Cause, ...] = ()  # other signs of the same defect; `cases` are those of all
@@ -288,6 +288,7 @@ def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
         example=example,
         sentence=shown.sentence,
         expected=shown.expected,
+        awaited=identity.awaited,
         known=tuple(known),
         unpinned=sum(not row.get("known") for row in rows),
     )

@@ -29,6 +29,8 @@ EVERY = "[*]"
 WEAK = frozenset({"not attempted", "unresolved", "gone", grades.MADE})
 UNMET, ENDED = "unmet", "ended"  # ENDED: the target, and not only a connection
 UNASKED = "unasked"  # all WEAK endings, in an identity
+# Numbers of answers that scenarios count on in the requests behind them.
+HANDED_BACK = frozenset({"generation_id", "member_epoch", "producer_epoch"})
 LONGEST_CODE = 100  # characters of a code, or of a list of codes, as an expectation words it
 
 
@@ -41,6 +43,7 @@ class Identity:
     kind: str
     codes: Pair | None = None  # error codes, or how a step ended: Kafka's and the target's
     checker: str = ""
+    awaited: bool = False  # a value that a wait never saw change
 
     @property
     def word(self) -> str:
@@ -51,6 +54,8 @@ class Identity:
             return f"{place}:{self.checker}"
         if self.codes is not None:
             return f"{place}:{self.codes[0]},{self.codes[1]}"
+        if self.awaited:
+            return f"{place}:awaited"
         return f"{place}:absence" if self.kind == grades.ABSENCE else place
 
 
@@ -70,7 +75,7 @@ class Mark:
 
 def marks(row: CaseRow) -> list[Mark]:
     """Everything in a row that decides, in the order of the steps."""
-    found = [_of_difference(one) for one in row["differences"]]
+    found = _awaited([_of_difference(one) for one in row["differences"]])
     found = found or [_of_failure(one) for one in row.get("failures") or ()]
     found = found or [_of_finding(one) for one in row["findings"]]
     return sorted(found, key=lambda mark: mark.at) or [_of_reason(row)]
@@ -78,9 +83,24 @@ def marks(row: CaseRow) -> list[Mark]:
 
 def notes(row: CaseRow) -> list[Mark]:
     """Everything in a row that decides nothing."""
-    return [
+    return _awaited([
         _of_finding(one) if one.get("checker") else _of_difference(one)
         for one in row.get("notes") or ()
+    ])  # fmt: skip
+
+
+def _awaited(found: list[Mark]) -> list[Mark]:
+    """The marks, those of values apart on which a wait ended in vain.
+
+    There the target answered as it should and did not do what was waited for, a retention or a
+    rebalance; where another value is answered outright the answer is wrong.
+    """
+    in_vain = {mark.at for mark in found if mark.pair[1] == UNMET}
+    return [
+        replace(mark, identity=replace(mark.identity, awaited=True))
+        if mark.at in in_vain and mark.identity.kind == grades.VALUE
+        else mark
+        for mark in found
     ]
 
 

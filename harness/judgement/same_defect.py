@@ -4,7 +4,8 @@ Two questions, each answered from rows alone, and for each there are defects tha
 
 *One sign in several shapes* (`merged`). An error code or a field that only has another place or
 another name in other versions of the same step of the same claim, and one claim that meets the
-same in several APIs.
+same in several APIs; a value that is wrong in one way where it is asked for and where a case waits
+for it to change.
 
 *Several signs of one defect* (`families`). They keep their own titles and are told below the one
 that heads them, with the argument:
@@ -23,11 +24,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from touchstone.harness.judgement import grades
-from touchstone.harness.judgement.marks import EVERY, Identity, Mark, starred
+from touchstone.harness.judgement.marks import EVERY, HANDED_BACK, Identity, Mark, Pair, starred
 from touchstone.harness.model.case_row import CaseRow
 
 Principal = tuple[Identity, Mark]  # the identity that a mark counts for, and the mark
@@ -78,7 +79,27 @@ def merged(rows: Sequence[CaseRow], candidates: Sequence[list[Mark]]) -> list[li
     for alike in _alike(found, _across_apis):
         for other in alike[1:]:
             union.join(alike[0], other)
+    for awaited, outright in _also_outright(found):
+        union.join(awaited, outright)
     return [[(union.leader(mark.identity), mark) for mark in marked] for marked in candidates]
+
+
+def _also_outright(
+    found: Iterable[tuple[CaseRow, Mark]],
+) -> Iterator[tuple[Identity, Identity]]:
+    """Values that were waited for in vain and, where nobody waits, are wrong in the same way.
+
+    Equal offsets and counts may be chance; equal words, and a group's own numbers, are not.
+    """
+    pairs: dict[Identity, set[Pair]] = defaultdict(set)
+    for _, mark in found:
+        pairs[mark.identity].add(mark.pair)
+    for identity in [one for one in pairs if one.awaited]:
+        outright = replace(identity, awaited=False)
+        numbered = identity.path.rpartition(".")[2] in HANDED_BACK
+        common = pairs[identity] & pairs.get(outright, set())
+        if any(numbered or isinstance(kafkas, str) for kafkas, _ in common):
+            yield identity, outright
 
 
 def _alike(
@@ -96,7 +117,16 @@ def _variant(row: CaseRow, mark: Mark) -> Hashable:
     identity = mark.identity
     leaf = identity.path.removesuffix(EVERY).rpartition(".")[2]
     answered = None if identity.codes is None else identity.codes[1]
-    return row["claim"], mark.step, identity.api, identity.kind, leaf, answered, identity.checker
+    return (
+        row["claim"],
+        mark.step,
+        identity.api,
+        identity.kind,
+        leaf,
+        answered,
+        identity.checker,
+        identity.awaited,
+    )
 
 
 def _moved(row: CaseRow, mark: Mark) -> Hashable:
@@ -106,13 +136,29 @@ def _moved(row: CaseRow, mark: Mark) -> Hashable:
     array, _, leaf = identity.path.rpartition(".")
     array = array.rpartition(".")[2]
     whole = identity if not array.endswith(EVERY) else ""
-    return whole, array, leaf, identity.api, identity.kind, mark.pair, identity.checker
+    return (
+        whole,
+        array,
+        leaf,
+        identity.api,
+        identity.kind,
+        mark.pair,
+        identity.checker,
+        identity.awaited,
+    )
 
 
 def _across_apis(row: CaseRow, mark: Mark) -> Hashable:
     """One claim that tries many APIs and meets the same everywhere."""
     identity = mark.identity
-    return row["claim"], identity.path, identity.kind, identity.codes, identity.checker
+    return (
+        row["claim"],
+        identity.path,
+        identity.kind,
+        identity.codes,
+        identity.checker,
+        identity.awaited,
+    )
 
 
 # several signs of one defect

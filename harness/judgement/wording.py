@@ -156,6 +156,9 @@ def sentence(cause: Cause) -> str:
         return cause.sentence
     if cause.expected and isinstance(wanted, str):
         text = f"{expectation(cause.path, wanted, str(got))} of {TARGET}"
+    elif cause.awaited:
+        comes_to, stays_at = value(cause.path, wanted), value(cause.path, got)
+        text = f"{kafka(release)} comes to answer {comes_to}, {TARGET} still answers {stays_at}"
     else:
         text = both(cause.path, cause.kind, (wanted, got), release)
     return text + others(len(cause.pairs) - 1, "pair")

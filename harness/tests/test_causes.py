@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.judgement import causes
+from touchstone.harness.judgement import causes, wording
 from touchstone.harness.judgement.causes import version_words
 from touchstone.harness.tests.spark.made import case_row
 
@@ -142,7 +142,7 @@ def test_a_step_that_never_got_there_is_told_by_its_answer():
     unmet = setup("connection", "answered", "unmet", kind="connection")
     row = failed("a.a", difference("connection", "answered", "not attempted", kind="connection"),
                  notes=[unmet, setup("topics[0].leader_id", 1, -1)])  # fmt: skip
-    assert told(row) == [("FindCoordinator.topics.leader_id", 1)]
+    assert told(row) == [("FindCoordinator.topics.leader_id:awaited", 1)]
     alone = failed("a.a", difference("connection", "answered", "gone", kind="connection"),
                    notes=[unmet])  # fmt: skip
     assert told(alone) == [("FindCoordinator.connection:answered,unmet", 1)]
@@ -165,6 +165,31 @@ def test_no_setup_step_explains_who_ends_the_connection_instead_of_an_answer(end
     assert told(failed("a.a", no_answer, notes=[setup()])) == [
         ("FindCoordinator.error_code:0,15", 1)
     ]
+
+
+IN_VAIN = difference("connection", "answered", "unmet", kind="connection")
+
+
+def test_a_value_that_never_comes_is_another_cause_than_one_that_is_wrong():
+    kept = failed("log.a", IN_VAIN, difference("offset", 1, 0))
+    wrong = failed("log.b", difference("offset", 1, 0))
+    assert told(kept, wrong) == [("CreateTopics.offset", 1), ("CreateTopics.offset:awaited", 1)]
+    (cause,) = causes.find([kept]).causes
+    assert wording.title(cause) == "CreateTopics v4: offset"
+    assert wording.sentence(cause).endswith("comes to answer 1, this target still answers 0")
+
+
+@pytest.mark.parametrize(("path", "pair"), [("group_state", ("Dead", "Empty")),
+                                            ("member_epoch", (2, 1))])  # fmt: skip
+def test_equal_words_and_epochs_are_one_cause_whether_they_are_waited_for_or_not(path, pair):
+    waits = failed("a.a", IN_VAIN, difference(path, *pair))
+    asks = [failed(f"a.{n}", difference(path, *pair)) for n in range(2)]
+    assert told(waits, *asks) == [(f"CreateTopics.{path}", 3)]
+
+
+def test_codes_and_what_is_missing_are_one_cause_whether_they_are_waited_for_or_not():
+    for found in (difference(), difference("z[0]", 1, "(missing)", kind="absence")):
+        assert len(told(failed("a.a", IN_VAIN, found), failed("a.b", found))) == 1
 
 
 def test_topics_that_were_made_in_another_way_explain_nothing():
