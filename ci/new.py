@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,6 +74,26 @@ def handle(request: Request, persona: Persona, now: int) -> Struct:
 def fail(request: Request, code: int) -> Struct:
     return {{"error_code": code}}
 '''
+PERSONA = '''"""Kafka {version}: what changed since {last}.
+
+Ranges as a real {version} lists them in ApiVersions; what is not named is as in {last}.
+"""
+
+from dataclasses import replace
+
+from touchstone.reference_impl.broker.personas.persona import ranges, values
+from touchstone.reference_impl.broker.personas.quirks import column
+from touchstone.reference_impl.broker.personas.v{before} import PERSONA as BEFORE
+
+PERSONA = replace(
+    BEFORE,
+    release="{name}",
+    observed="{version}",
+    broker_listener={{**BEFORE.broker_listener, **ranges("")}},
+    controller_listener={{**BEFORE.controller_listener, **ranges("")}},
+    **values(column("{name}")),
+)
+'''
 
 
 class Exists(Exception):
@@ -122,29 +143,20 @@ def new_api(root: Path, key: int, name: str) -> Iterator[str]:
 
 
 def new_release(root: Path, name: str, version: str) -> Iterator[str]:
-    releases = root / PERSONAS / "releases.py"
-    text = releases.read_text("utf-8")
-    known = re.findall(r'"([\d.]+)"', text.partition("RELEASES = (")[2].partition(")")[0])
-    if name in known:
-        raise Exists(f"{releases.relative_to(root)} has {name}")
-    last = known[-1]
-    before = (root / PERSONAS / f"v{last.replace('.', '_')}.py").read_text("utf-8")
-    observed = re.search(r'observed="([^"]+)"', before)
-    assert observed is not None, f"the persona of {last} does not say what was observed"
-    persona = before.replace(observed[1], version).replace(f'"{last}"', f'"{name}"')
-    yield "wrote " + write(root, PERSONAS / f"v{name.replace('.', '_')}.py", persona)
-    releases.write_text(text.replace(f'"{last}")', f'"{last}", "{name}")'), encoding="utf-8")
-    yield f"added to {releases.relative_to(root)}"
     matrix = root / "ci" / "matrix.toml"
     rows = matrix.read_text("utf-8")
+    last = tomllib.loads(rows)["release"][-1]
+    persona = PERSONA.format(
+        name=name, version=version, last=last["name"], before=last["name"].replace(".", "_")
+    )
+    yield "wrote " + write(root, PERSONAS / f"v{name.replace('.', '_')}.py", persona)
     entry = rows[rows.rindex("[[release]]") :]
-    entry = entry.replace(observed[1], version).replace(f'"{last}"', f'"{name}"')
-    entry = entry.replace(f'"v{last.replace(".", "_")}"', f'"v{name.replace(".", "_")}"')
+    entry = entry.replace(last["version"], version).replace(f'"{last["name"]}"', f'"{name}"')
     matrix.write_text(f"{rows.rstrip()}\n\n{entry.rstrip()}\n", encoding="utf-8")
     yield f"added to {matrix.relative_to(root)}"
     yield f"ask the real one:       touchstone smoke --target kafka@{name}   (ranges, features)"
     yield f"record it:              touchstone record --target kafka@{name}"
-    yield "what differs:           an entry in each row of personas/*_path.py that changed with it"
+    yield f"what differs:           ranges in its persona, an entry in rows of {PERSONAS}/*_path.py"
 
 
 @click.group(help=__doc__)

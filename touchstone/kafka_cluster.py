@@ -45,7 +45,7 @@ class Wanted:
 
     brokers: how many, by default one for each rack, or 1.
     racks: the rack of each broker, None for one without.
-    release: the Kafka release that it is: "1.0", "2.2", "2.8", "3.9" or "4.3".
+    release: the Kafka release that it is, such as "2.8"; by default the newest there is.
     settings: broker settings over those of the profile `test`, as in server.properties.
     shared: False for a cluster that no other test gets; only its time can be advanced.
 

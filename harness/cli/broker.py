@@ -18,6 +18,7 @@ import click
 from touchstone.harness.cli import listed
 from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
 from touchstone.reference_impl.io.log_dir import LogDirError
 from touchstone.reference_impl.io.server import build
@@ -46,7 +47,7 @@ def _pairs(
     help="Where clients find each broker; else where it listens.",
 )
 @click.option("--racks", help="Rack of each broker, comma separated.")
-@click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
+@click.option("--release", default="4.3", help=f"The Kafka release to be: {' '.join(RELEASES)}.")
 @click.option("--data", metavar="DIR", help="Keep logs and topics there; else in memory.")
 @click.option(
     "--zookeeper",

@@ -18,6 +18,7 @@ from click.core import ParameterSource
 
 from touchstone.harness.cli import listed
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.sim.fault_schedule import FAULTS
 from touchstone.reference_impl.sim.trial import Trial, trial
 from touchstone.reference_impl.sim.workloads import WORKLOADS
@@ -33,7 +34,7 @@ _MS_PER_HOUR = 3_600_000
 @click.option("--seconds", default=30, type=click.IntRange(1), help="Simulated, under faults.")
 @click.option("--brokers", default=3, type=click.IntRange(3, 9), help="And replicas.")
 @click.option("--partitions", default=2, type=click.IntRange(1, 100), help="Of the topic.")
-@click.option("--release", default="4.3", help="The Kafka release to be: 1.0 2.2 2.8 3.9 4.3.")
+@click.option("--release", default="4.3", help=f"The Kafka release to be: {' '.join(RELEASES)}.")
 @click.option("--fault", "kinds", multiple=True, type=click.Choice(sorted(FAULTS)),
               help="Only these; default all.")  # fmt: skip
 @click.option("--workload", default="plain", type=click.Choice(list(WORKLOADS)),

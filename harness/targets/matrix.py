@@ -23,7 +23,6 @@ class Release:
     version: str
     scala: str
     mode: str
-    persona: str
     tier: str
     extra: tuple[str, ...] = ()
 

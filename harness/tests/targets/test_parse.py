@@ -67,6 +67,5 @@ def test_the_matrix_is_in_order_and_complete():
     for release in matrix.releases():
         assert matrix.release(release.name) == matrix.release(release.version) == release
         assert release.version.startswith(release.name + ".")
-        assert release.persona == f"v{release.name.replace('.', '_')}"
         assert release.mode in ("zookeeper", "kraft")
         assert release.tier in ("live", "nightly")

@@ -1,4 +1,4 @@
-"""The five releases the reference broker can be. `persona("2.8")`, `persona("2.8.2")`."""
+"""The releases that the reference broker can be. `persona("2.8")`, `persona("2.8.2")`."""
 
 from importlib import import_module
 

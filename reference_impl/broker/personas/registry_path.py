@@ -1,8 +1,7 @@
 """Where ZooKeeper releases differ in what they keep there: one row each.
 
-A row is the sentence, the value per release in the order of `RELEASES`, and where it was seen.
-`quirks.py` has that order and the names, each persona takes its column; None stands where a
-release has no ZooKeeper.
+A row is the sentence, the value from each release on that changed it, and where it was seen; how it
+is read stands in `releases.py`. None stands where a release has no ZooKeeper.
 """
 
 from __future__ import annotations

@@ -1,15 +1,21 @@
 """The releases that the reference broker can be, in their order, and how what changes is written.
 
-A new release is a name here, a file `vX_Y.py` beside this one, and an entry `"X.Y": value` in each
-row that changes with it; whatever says nothing of it stays as it was in the release before.
+The folder is the list: a file `vX_Y.py` is the release X.Y. A new release is such a file, and an
+entry `"X.Y": value` in each row that changes with it; whatever says nothing of it stays as it was
+in the release before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
+_NUMBERS = sorted(
+    tuple(map(int, path.stem[1:].split("_")))
+    for path in Path(__file__).parent.glob("v[0-9]*_[0-9]*.py")
+)
+RELEASES = tuple(f"{major}.{minor}" for major, minor in _NUMBERS)
 
 # name -> (the sentence, {release from which on: value}, where it was seen)
 Rows = Mapping[str, tuple[str, Mapping[str, Any], str]]

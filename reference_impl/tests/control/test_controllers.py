@@ -7,6 +7,7 @@ import pytest
 
 from touchstone.reference_impl.broker.configs.config_view import topic_defaults
 from touchstone.reference_impl.broker.effects import Reply
+from touchstone.reference_impl.broker.personas import PERSONAS
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.racks import EligibleBroker, assign
 from touchstone.reference_impl.group.placement import java_hash, partition_for
@@ -202,7 +203,7 @@ def test_a_broker_answers_for_itself_only(release):
     """DYN-17."""
     second = Peer(brokers(release, 2)[1])
     rows = [{"resource_type": 4, "resource_name": name} for name in ("0", "1")]
-    version = 1 if release == "4.3" else 0
+    version, _ = PERSONAS[release].broker_listener[32]
     rows = [row | {"configuration_keys": ["broker.id"]} for row in rows]
     first, own = second.ask(DESCRIBE, version, {"resources": rows})["results"]
     assert first["error_code"] == ErrorCode.INVALID_REQUEST and first["configs"] == []

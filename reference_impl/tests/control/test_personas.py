@@ -153,13 +153,9 @@ one INT 1 2.8=2 since=2.2 until=3.9 dynamic=2.8..3.9 rule@2.2=>=_0 rule@3.9=>=_1
 two LIST "" type@4.3=STRING sensitive
   synonym=three
 """
-    assert [sorted(read(table, release)) for release in RELEASES] == [
-        ["two"],
-        ["one", "two"],
-        ["one", "two"],
-        ["one", "two"],
-        ["two"],
-    ]
+    releases = ("1.0", "2.2", "2.8", "3.9", "4.3")
+    assert [len(read(table, release)) for release in releases] == [1, 2, 2, 2, 1]
+    assert list(read(table, "1.0")) == list(read(table, "4.3")) == ["two"]
     old, new = read(table, "2.2")["one"], read(table, "3.9")["one"]
     assert (old.default, old.dynamic, old.rule) == ("1", False, ">= 0")
     assert (new.default, new.dynamic, new.rule) == ("2", True, ">= 1")
