@@ -30,7 +30,7 @@ EXITS = {
     CONFORMED: "conforms in all that was in scope",
     DIFFERENT: "a new difference, or a pin that is no longer true",
     BROKE: "the harness broke: no verdict of this run can be relied on",
-    INCOMPLETE: "incomplete: not everything could be judged",
+    INCOMPLETE: "incomplete: nothing, or not everything, could be judged",
 }
 SAID = 240  # characters of how a flaky case differed: a batch may be its value; the row has all
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
@@ -52,7 +52,8 @@ def exit_code(rows: Sequence[CaseRow], planned: int, surprises: Sequence[Surpris
     if surprises:
         return DIFFERENT
     undecided = any(row["verdict"] == INCONCLUSIVE and not _out_of_scope(row) for row in rows)
-    whole = len(rows) >= planned and not undecided and verdicts != {INCONCLUSIVE}
+    decided = verdicts - {INCONCLUSIVE}  # none where nothing was asked for: that is no conformance
+    whole = len(rows) >= planned and not undecided and bool(decided)
     return CONFORMED if whole else INCOMPLETE
 
 

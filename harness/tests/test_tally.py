@@ -34,6 +34,7 @@ def test_of_several_the_worst_counts(codes, expected):
     [
         ("CUK", 3, [], tally.CONFORMED),
         ("CUK", 4, [], tally.INCOMPLETE),
+        ("", 0, [], tally.INCOMPLETE),
         ("CUI", 3, [], tally.INCOMPLETE),
         ("CUI", 3, SURPRISES, tally.DIFFERENT),
         ("CUB", 4, SURPRISES, tally.BROKE),
