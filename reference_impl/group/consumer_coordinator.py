@@ -123,7 +123,7 @@ class ConsumerCoordinator:
         for text in java_order(expressions):
             if not group.readers_of(text):
                 continue
-            matches = regexes.compiled(text).fullmatch
+            matches = regexes.matcher(text)
             topics = frozenset(name for name in view.topics if matches(name))
             old = group.resolved.get(text)
             changed |= topics != (old.topics if old else frozenset())

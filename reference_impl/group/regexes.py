@@ -2,8 +2,8 @@
 
 RE2 knows no look-around and no back references, so every expression is matched in a time linear in
 the name; what it refuses, it refuses with words of its own. This file reads that syntax, refuses
-what RE2 refuses, and writes what is left for Python's `re`, whose answer to "does the whole name
-match" is the same for every expression RE2 takes. Names of topics are ASCII.
+what re2j refuses, in its words, and leaves matching to RE2 itself. Python's `re` gives the same
+answers and is no choice: `(a+)+b` takes it a time exponential in the name, and anybody subscribes.
 
 Sources: RE2 syntax (github.com/google/re2/wiki/Syntax); re2j 1.8, the words of its Parser (facts);
 KIP-848; observed on 4.3.1.
@@ -11,27 +11,29 @@ KIP-848; observed on 4.3.1.
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Callable
 from functools import lru_cache
-from unicodedata import category
+from typing import Any
+
+import re2
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
+LOG = logging.getLogger("touchstone.groups")
+
 _LONGEST_REPEAT = 1000
 _POSIX = {
-    "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\\x00-\\x7f", "blank": "\\t ",
-    "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9", "graph": "!-~", "lower": "a-z",
-    "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\\t\\n\\v\\f\\r ", "upper": "A-Z",
-    "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+    "space", "upper", "word", "xdigit",
 }  # fmt: skip
-_PERL = {"d": "0-9", "s": "\\t\\n\\f\\r ", "w": "0-9A-Za-z_"}
 _ESCAPES = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _CATEGORIES = {  # the letter of a kind, and those of its parts
     "C": "cfos", "L": "lmotu", "M": "cen", "N": "dlo", "P": "cdefios", "S": "ckmo", "Z": "lps",
 }  # fmt: skip
 _SCRIPTS = {"Any", "Arabic", "Common", "Cyrillic", "Greek", "Han", "Hebrew", "Latin", "Thai"}
-_NOTHING = "\\U0010ffff"  # no name has it
 _NAME = re.compile(r"[0-9A-Za-z_]+")
 
 
@@ -42,78 +44,78 @@ class _Wrong(Exception):
 def check(text: str) -> None:
     """Raises ApiError for what RE2 does not take."""
     try:
-        translated(text)
+        _Reader(text).whole()
     except _Wrong as wrong:
         words = f"SubscribedTopicRegex `{text}` is not a valid regular expression: {wrong}."
         raise ApiError(E.INVALID_REGULAR_EXPRESSION, words) from None
 
 
 @lru_cache(maxsize=256)
-def compiled(text: str) -> re.Pattern[str]:
-    return re.compile(translated(text))
+def matcher(text: str) -> Callable[[str], bool]:
+    """Whether a whole name matches an expression that `check` took."""
+    try:
+        found = re2.compile(text, _options())
+    except re2.error as refused:
+        # RE2 takes no counts whose product is over 1,000, re2j does: (x{1000}){1000}. A name has at
+        # most 249 characters; the little that such an expression could match is not worth a matcher
+        # without bounds.
+        LOG.warning("no topic matches `%s`, which RE2 does not take: %s", text, refused)
+        return lambda name: False
+    return lambda name: found.fullmatch(name) is not None
 
 
-def translated(text: str) -> str:
-    return _Reader(text).whole()
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False  # it would write to stderr by itself
+    return options
 
 
 class _Reader:
-    """Reads the expression once; each method reads one thing and gives it in Python's words."""
+    """Reads the expression once; each method reads one thing, or raises _Wrong."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
-        self.folds = False  # letters of either case
         self.names: set[str] = set()
 
-    def whole(self) -> str:
-        out = self._branches()
+    def whole(self) -> None:
+        self._branches()
         if self.at < len(self.text):
             raise _Wrong("regexp/syntax: internal error")  # an odd ) in re2j's words
-        return out
 
     def _rest(self, starts: str) -> bool:
         return self.text.startswith(starts, self.at)
 
-    def _branches(self) -> str:
-        out = ""
+    def _branches(self) -> None:
         while self.at < len(self.text) and not self._rest(")"):
             if self._rest("|"):
                 self.at += 1
-                out += "|"
             else:
-                out += self._repeated()
-        return out
+                self._repeated()
 
-    def _repeated(self) -> str:
+    def _repeated(self) -> None:
         if self.text[self.at] in "*+?" or self._count() is not None:
             raise _Wrong("missing argument to repetition operator")
-        atom, operator, again = self._atom(), "", False
-        while self.at < len(self.text):
-            before = self.at
-            found = self._operator()
-            if not found:
-                break
-            if again and self.text[before] in "*+?{":
+        self._atom()
+        again = False
+        while self.at < len(self.text) and self._operator():
+            if again:
                 raise _Wrong("invalid nested repetition operator")
-            operator, again = found, True
-        return f"(?:{atom}){operator}" if operator else atom
+            again = True
 
-    def _operator(self) -> str:
+    def _operator(self) -> bool:
         if self.text[self.at] in "*+?":
-            out = self.text[self.at]
             self.at += 1
         else:
-            counted = self._count()
-            if counted is None:
-                return ""
-            out, self.at = counted
+            end = self._count()
+            if end is None:
+                return False
+            self.at = end
         if self._rest("?"):
             self.at += 1
-            out += "?"
-        return out
+        return True
 
-    def _count(self) -> tuple[str, int] | None:
-        """{n}, {n,} or {n,m} and where it ends; anything else is a brace like others."""
+    def _count(self) -> int | None:
+        """Where {n}, {n,} or {n,m} ends; None: anything else is a brace like others."""
         found = re.compile(r"\{(\d+)(,(\d*))?\}", re.ASCII).match(self.text, self.at)
         if found is None:
             return None
@@ -121,36 +123,28 @@ class _Reader:
         high = low if found[2] is None else int(found[3]) if found[3] else low
         if low > _LONGEST_REPEAT or high > _LONGEST_REPEAT or high < low:
             raise _Wrong("invalid repeat count")
-        return found[0], found.end()
+        return found.end()
 
-    def _atom(self) -> str:
+    def _atom(self) -> None:
         c = self.text[self.at]
         if c == "(":
-            return self._group()
-        if c in ".^$":
-            self.at += 1
-            return c
-        if c == "[":
-            out = self._class()
+            self._group()
+        elif c == "[":
+            self._class()
         elif c == "\\":
-            out = self._escape()
+            self._escape()
         else:
             self.at += 1
-            out = re.escape(c)
-        return f"(?i:{out})" if self.folds else out
 
-    def _group(self) -> str:
+    def _group(self) -> None:
         """A group, or `(?flags)`, which counts up to the end of the group around it."""
         self.at += 1
-        folds = self.folds
         if self._rest("?") and not self._flags():
-            return ""
-        out = self._branches()
+            return
+        self._branches()
         if not self._rest(")"):
             raise _Wrong("missing closing )")
         self.at += 1
-        self.folds = folds
-        return f"(?:{out})"
 
     def _flags(self) -> bool:
         """After `(?`: a name or flags; whether a group begins here."""
@@ -167,49 +161,30 @@ class _Reader:
         if flags is None or not (flags[1] or flags[2] or flags[3] == ":"):
             raise _Wrong("invalid or unsupported Perl syntax")
         self.at = flags.end()
-        self.folds = "i" not in (flags[2] or "") and (self.folds or "i" in flags[1])
         return flags[3] == ":"
 
-    def _escape(self) -> str:
+    def _escape(self) -> None:
         self.at += 1
         if self.at >= len(self.text):
             raise _Wrong("trailing backslash at end of expression")
         c = self.text[self.at]
         self.at += 1
-        if c in "AzbB":
-            return {"A": "^", "z": "\\Z", "b": "\\b", "B": "\\B"}[c]
         if c == "Q":
             end = self.text.find("\\E", self.at)
-            quoted = self.text[self.at :] if end < 0 else self.text[self.at : end]
             self.at = len(self.text) if end < 0 else end + 2
-            return re.escape(quoted)
-        if c.lower() in "dswp":
-            return f"[{self._perl(c)}]"
-        return re.escape(chr(self._character(c)))
+        elif c.lower() == "p":
+            self._unicode()
+        elif c not in "AzbB" and c.lower() not in "dsw":
+            self._character(c)
 
-    def _perl(self, c: str) -> str:
-        """The inside of a class for \\d, \\s, \\w and \\p, whose capitals are the complements."""
-        inside = self._unicode() if c.lower() == "p" else _PERL[c.lower()]
-        return _none_of(inside) if c.isupper() else inside
-
-    def _unicode(self) -> str:
-        """A category or a script, as far as it reaches into ASCII."""
-        named = re.compile(r"\{(\^?)(\w*)\}|(\w)").match(self.text, self.at)
-        if named is None:
+    def _unicode(self) -> None:
+        """A category or a script."""
+        named = re.compile(r"\{\^?(\w*)\}|(\w)").match(self.text, self.at)
+        name = (named[1] or named[2] or "") if named is not None else ""
+        part = name[1:] == "" or (len(name) == 2 and name[1] in _CATEGORIES.get(name[0], ""))
+        if named is None or not (name in _SCRIPTS or (name[:1] in _CATEGORIES and part)):
             raise _Wrong("invalid character class range")
         self.at = named.end()
-        name = named[2] or named[3] or ""
-        part = name[1:] == "" or (len(name) == 2 and name[1] in _CATEGORIES.get(name[0], ""))
-        if name not in _SCRIPTS and not (name[:1] in _CATEGORIES and part):
-            raise _Wrong("invalid character class range")
-        latin = [p for p in range(128) if chr(p).isalpha()]
-        inside = {
-            "Any": list(range(128)),
-            "Latin": latin,
-            "Common": [p for p in range(128) if p not in latin],
-        }.get(name, [p for p in range(128) if category(chr(p)).startswith(name)])
-        text = "".join(_in_class(point) for point in inside) or _NOTHING
-        return _none_of(text) if named[1] else text
 
     def _character(self, c: str) -> int:
         """What one escaped character stands for; the position is behind `c`."""
@@ -231,42 +206,36 @@ class _Reader:
             raise _Wrong("invalid escape sequence")
         return ord(c)
 
-    def _class(self) -> str:
-        start = self.at
+    def _class(self) -> None:
         self.at += 1
-        out = "["
         if self._rest("^"):
             self.at += 1
-            out += "^"
         first = True
         while first or not self._rest("]"):
-            if self.at >= len(self.text):
-                self.at = start
-                raise _Wrong("missing closing ]")
-            out += self._element()
+            self._element()
             first = False
         self.at += 1
-        return out + "]"
 
-    def _element(self) -> str:
-        posix = re.compile(r"\[:(\^?)(\w+):\]").match(self.text, self.at)
+    def _element(self) -> None:
+        """A character, a range or a named class between brackets."""
+        posix = re.compile(r"\[:\^?(\w+):\]").match(self.text, self.at)
         if posix is not None:
-            if posix[2] not in _POSIX:
+            if posix[1] not in _POSIX:
                 raise _Wrong("invalid character class range")
             self.at = posix.end()
-            return _none_of(_POSIX[posix[2]]) if posix[1] else _POSIX[posix[2]]
+            return
         known = self.text[self.at + 1 : self.at + 2].lower()
         if self._rest("\\") and known and known in "dswp":
             self.at += 2
-            return self._perl(self.text[self.at - 1])
+            if known == "p":
+                self._unicode()
+            return
         low = self._bound()
         if not self._rest("-") or self.text[self.at + 1 : self.at + 2] in ("]", ""):
-            return _in_class(low)
+            return
         self.at += 1
-        high = self._bound()
-        if high < low:
+        if self._bound() < low:
             raise _Wrong("invalid character class range")
-        return f"{_in_class(low)}-{_in_class(high)}"
 
     def _bound(self) -> int:
         if self.at >= len(self.text):
@@ -280,13 +249,3 @@ class _Reader:
         c = self.text[self.at]
         self.at += 1
         return self._character(c)
-
-
-def _in_class(point: int) -> str:
-    return f"\\U{point:08x}"
-
-
-def _none_of(members: str) -> str:
-    """The complement of a class within ASCII, which is what names are made of."""
-    inside = re.compile(f"[{members}]")
-    return "".join(_in_class(point) for point in range(128) if not inside.match(chr(point)))

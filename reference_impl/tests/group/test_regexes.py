@@ -143,7 +143,7 @@ REFUSED = {
 @pytest.mark.parametrize("text", FITS)
 def test_whole_names_fit(text):
     regexes.check(text)
-    matches = regexes.compiled(text).fullmatch
+    matches = regexes.matcher(text)
     assert [name for name in NAMES if matches(name)] == FITS[text]
 
 
@@ -153,3 +153,17 @@ def test_what_re2_does_not_take_is_refused_in_its_words(text):
         regexes.check(text)
     words = f"SubscribedTopicRegex `{text}` is not a valid regular expression: {REFUSED[text]}."
     assert caught.value.message == words
+
+
+@pytest.mark.parametrize(
+    "text", ["(a+)+b", "(a*)*c", "(a|a)*b", "(a|aa)+$b", "(.*.*)*x", "((a*){100})b"]
+)
+def test_an_expression_takes_a_time_linear_in_the_name(text):
+    """Python's `re` would not come back from these while the test runs."""
+    regexes.check(text)
+    assert not regexes.matcher(text)("a" * 249)
+
+
+def test_an_expression_too_large_for_re2_matches_no_topic(caplog):
+    assert not regexes.matcher("(y{1000}){1000}")("y")
+    assert "no topic matches `(y{1000}){1000}`" in caplog.text
