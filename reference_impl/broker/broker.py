@@ -400,7 +400,10 @@ class Broker:
     def _outcome(self, request: Request, answer: Any) -> tuple[Effect, ...]:
         connection = request.connection
         if type(answer) is dict:
-            return (self._reply(request, answer),)
+            try:
+                return (self._reply(request, answer),)
+            except Exception as fault:  # it has no bytes: a message of over 32,767 of them
+                return (self._failure(request, fault),)
         if isinstance(answer, Wait):
             self.purgatory.park(answer, request)
             return ()
@@ -413,12 +416,9 @@ class Broker:
         return (self._failure(request, TypeError(f"a handler gave {answer!r}")),)
 
     def _reply(self, request: Request, body: Struct) -> Effect:
+        """Raises what the codec raises for a value that its field cannot hold."""
         header = request.header
-        try:
-            parts = encode_response_parts(header.key, header.version, header.correlation_id, body)
-        except Exception as fault:
-            LOG.exception("cannot encode the answer to %s", header)
-            return Close(request.connection, f"cannot encode the answer: {fault}")
+        parts = encode_response_parts(header.key, header.version, header.correlation_id, body)
         return Reply(request.connection, parts)
 
     def _failure(self, request: Request, fault: Exception) -> Effect:
@@ -431,12 +431,16 @@ class Broker:
         """The request's own way to say this error, wherever its answer has a place for one."""
         key = request.header.key
         fail = getattr(registry.handler(key), "fail", None)
+        body = None
         if fail is not None:
             body = fail(request, code)
-            if body is not None:
-                return self._reply(request, body)
         elif any(f.name == "error_code" for f in API[key].response.fields):
-            return self._reply(request, {"error_code": code})
+            body = {"error_code": code}
+        if body is not None:
+            try:
+                return self._reply(request, body)
+            except Exception as fault:
+                LOG.error("no error of %s has bytes", request.header, exc_info=fault)
         return Close(request.connection, said or f"error {code}")
 
 

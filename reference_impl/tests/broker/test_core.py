@@ -8,6 +8,7 @@ import struct
 import pytest
 
 from touchstone.reference_impl.broker import registry
+from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.effects import Close, Reply, Wait
 from touchstone.reference_impl.broker.personas import PERSONAS
 from touchstone.reference_impl.tests.broker.one_broker import CLOSED, OneBroker, batch
@@ -65,6 +66,33 @@ def test_trailing_bytes_after_the_body_are_not_looked_at():
     broker.topic()
     frame = encode_request(METADATA, 1, 7, "x", {"topics": []}) + b"\1\2\3"
     assert isinstance(broker.send(frame)[0], Reply)
+
+
+@pytest.mark.parametrize("release", PERSONAS)
+def test_an_answer_whose_message_has_no_bytes_is_an_unknown_server_error(release):
+    """The refusal quotes the name and is over 32,767 bytes, which is all that a string may have."""
+    name = "n" * 32_767
+    resource = {"resource_type": 4, "resource_name": name, "configuration_keys": None}
+    answer = OneBroker(release).ask(
+        "DescribeConfigs", int(release > "2"), {"resources": [resource]}
+    )
+    (result,) = answer["results"]
+    assert result["error_code"] == -1
+    assert result["resource_name"] == name
+
+
+@pytest.mark.parametrize("release", PERSONAS)
+def test_a_resource_named_again_is_described_once(release, monkeypatch):
+    described = []
+    real = config_view.broker_entries
+    monkeypatch.setattr(
+        config_view, "broker_entries", lambda node: described.append(1) or real(node)
+    )
+    rows = [{"resource_type": 4, "resource_name": "0", "configuration_keys": None}] * 500
+    answer = OneBroker(release).ask("DescribeConfigs", int(release > "2"), {"resources": rows})
+    assert len(described) == 1
+    assert len(answer["results"]) == (500 if release >= "2.8" else 1)
+    assert all(result == answer["results"][0] for result in answer["results"])
 
 
 def test_versions_that_are_listed_but_refused_close():
