@@ -104,7 +104,7 @@ class AutoTopicCreation:
             return self._broker.persona.quirk("metadata.answer-when-creating")
         partitions_setting, replicas_setting, configs = _FORMS[name]
         alive = len(self._broker.cluster.alive)
-        factor = self._broker.number(replicas_setting, min(PREFERRED_REPLICAS, alive))
+        factor = self._broker.number(replicas_setting, min(PREFERRED_REPLICAS, max(alive, 1)))
         partitions = self._broker.number(partitions_setting, 50)
         if factor > alive:
             return ErrorCode.INVALID_REPLICATION_FACTOR

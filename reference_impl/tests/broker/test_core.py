@@ -95,6 +95,14 @@ def test_a_resource_named_again_is_described_once(release, monkeypatch):
     assert all(result == answer["results"][0] for result in answer["results"])
 
 
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+def test_no_coordinator_is_available_where_no_broker_is_registered(release):
+    broker = OneBroker(release)
+    broker.ask("UnregisterBroker", 0, {"broker_id": 0})
+    answer = broker.ask("FindCoordinator", 0, {"key": "g"})
+    assert answer["error_code"] == 15
+
+
 def test_versions_that_are_listed_but_refused_close():
     broker = OneBroker("4.3")
     broker.topic()
