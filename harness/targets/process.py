@@ -6,6 +6,9 @@ answers ApiVersions and names every broker and a controller in its Metadata; a p
 before that, or a deadline, becomes an error with the end of its log. Stopping is killing: the data
 is scratch, and a clean shutdown of a replicated cluster can wait for partners already gone.
 
+A cluster that is late is started once more: on a machine that stalls, sessions with ZooKeeper end
+before a broker has registered, and a broker of 1.0 does not always try again.
+
 At most $TOUCHSTONE_JVMS processes (8) live at a time; the cluster unused for longest makes room.
 """
 
@@ -35,9 +38,14 @@ MOST_PROCESSES = int(os.environ.get("TOUCHSTONE_JVMS") or 8)
 POLL_SECONDS = 0.05
 FIRST = 0  # the broker that is started before the others where brokers elect the controller
 ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
+LATE_ATTEMPTS = 2
 # ZooKeeper keeps a killed broker's registration until its session ends, and refuses its successor.
 _STILL_REGISTERED = ("NodeExists", "already registered")
 PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocated")
+
+
+class Late(StartFailed):
+    """Nothing ended, and yet the cluster was not ready at its deadline."""
 
 
 class KafkaProcess(PerShape["KafkaCluster"]):
@@ -96,7 +104,9 @@ class KafkaProcess(PerShape["KafkaCluster"]):
                 return cluster
             except StartFailed as failed:
                 cluster.close(keep_logs=True)
-                if attempt == ATTEMPTS or not any(word in str(failed) for word in PORT_TAKEN):
+                taken = any(word in str(failed) for word in PORT_TAKEN)
+                late = isinstance(failed, Late) and attempt < LATE_ATTEMPTS
+                if attempt == ATTEMPTS or not (taken or late):
                     raise
                 remove(cluster.folder)
             except BaseException:
@@ -262,14 +272,16 @@ class KafkaCluster:
     def until(
         self, deadline: float, children: list[Child], done: Callable[[], bool], what: str
     ) -> None:
-        """Poll `done`; an ended process or the deadline is a StartFailed with the log's end."""
+        """Poll `done`; an ended process is a StartFailed, the deadline is Late. The message has the
+        end of a log: that of the process that ended, or of the first child, which is waited for.
+        """
         while not done():
             for child in children:
                 if child.exit_code is not None:
                     raise StartFailed(self._story(child, f"{what} ended with {child.exit_code}"))
             if time.monotonic() > deadline:
-                raise StartFailed(
-                    self._story(children[-1], f"{what} was not ready in {START_SECONDS:.0f} s")
+                raise Late(
+                    self._story(children[0], f"{what} was not ready in {START_SECONDS:.0f} s")
                 )
             time.sleep(POLL_SECONDS)
 

@@ -64,7 +64,11 @@ def draws_ids(shape: Shape) -> bool:
 
 
 def zookeeper(data: str, bind: Address) -> dict[str, str]:
-    """ZooKeeper's own settings; its admin server would want a fixed port."""
+    """ZooKeeper's own settings; its admin server would want a fixed port.
+
+    It does not wait for its disk (forceSync): its data is scratch, and on a disk that stalls for
+    seconds the sessions of brokers would end.
+    """
     return {
         "dataDir": data,
         "clientPort": str(bind[1]),
@@ -73,6 +77,7 @@ def zookeeper(data: str, bind: Address) -> dict[str, str]:
         "maxClientCnxns": "0",
         "tickTime": "500",  # a session lasts two ticks at least: shapes may want short ones
         "maxSessionTimeout": "60000",
+        "forceSync": "no",
         "4lw.commands.whitelist": "ruok,srvr",
     }
 
