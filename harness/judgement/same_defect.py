@@ -89,16 +89,20 @@ def _also_outright(
 ) -> Iterator[tuple[Identity, Identity]]:
     """Values that were waited for in vain and, where nobody waits, are wrong in the same way.
 
-    Equal offsets and counts may be chance; equal words, and a group's own numbers, are not.
+    Equal offsets and counts may be chance; equal words, and a group's own numbers, are not. Of such
+    a number Kafka's value is enough: the target's may have moved on with each look of the wait.
     """
     pairs: dict[Identity, set[Pair]] = defaultdict(set)
     for _, mark in found:
         pairs[mark.identity].add(mark.pair)
     for identity in [one for one in pairs if one.awaited]:
         outright = replace(identity, awaited=False)
-        numbered = identity.path.rpartition(".")[2] in HANDED_BACK
-        common = pairs[identity] & pairs.get(outright, set())
-        if any(numbered or isinstance(kafkas, str) for kafkas, _ in common):
+        asked = pairs.get(outright, set())
+        if identity.path.rpartition(".")[2] in HANDED_BACK:
+            same = not {kafkas for kafkas, _ in pairs[identity]}.isdisjoint(dict(asked))
+        else:
+            same = any(isinstance(kafkas, str) for kafkas, _ in pairs[identity] & asked)
+        if same:
             yield identity, outright
 
 

@@ -187,6 +187,14 @@ def test_equal_words_and_epochs_are_one_cause_whether_they_are_waited_for_or_not
     assert told(waits, *asks) == [(f"CreateTopics.{path}", 3)]
 
 
+def test_an_epoch_that_moves_on_while_it_is_waited_for_is_the_one_that_is_wrong():
+    waits = failed("a.a", IN_VAIN, difference("member_epoch", 2, 207))
+    asks = failed("a.b", difference("member_epoch", 2, 1))
+    assert told(waits, asks) == [("CreateTopics.member_epoch", 2)]
+    later = failed("a.c", IN_VAIN, difference("member_epoch", 4, 207))
+    assert len(told(later, asks)) == 2
+
+
 def test_codes_and_what_is_missing_are_one_cause_whether_they_are_waited_for_or_not():
     for found in (difference(), difference("z[0]", 1, "(missing)", kind="absence")):
         assert len(told(failed("a.a", IN_VAIN, found), failed("a.b", found))) == 1
