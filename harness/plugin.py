@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.harness.asked import Asked
+from touchstone.harness.options import Options
 from touchstone.plugin import CLAIM, OPTIONS, stored
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         state.interruption.forget()
 
 
-def _asked(config: pytest.Config) -> Asked:
+def _asked(config: pytest.Config) -> Options:
     """Our options, each by its short name."""
     mine = {name: getattr(config.option, stored(name)) for name in OPTIONS}
-    return Asked(**{name.replace("-", "_"): value for name, value in mine.items()})
+    return Options(**{name.replace("-", "_"): value for name, value in mine.items()})
 
 
-def _check_shard(asked: Asked, shard: str) -> None:
+def _check_shard(asked: Options, shard: str) -> None:
     from touchstone.harness.model.shard import parse
 
     alone = ("record", "update_expectations", "allure")  # of which there is one for all parts
@@ -94,7 +94,7 @@ def _check_shard(asked: Asked, shard: str) -> None:
 class _State:
     """What the plugin remembers of one pytest run; `session` stays None without claims."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Options) -> None:
         self.asked = asked
         self.session: Session | None = None
         self.deselected: list[pytest.Item] = []

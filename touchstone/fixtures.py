@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from touchstone.kafka_cluster import KafkaCluster, Wanted
+    from touchstone.kafka_cluster import ClusterSpec, KafkaCluster
     from touchstone.reference_impl.broker.faults.fault_plan import Plan
 
 CLUSTER, MARK = "kafka_cluster", "kafka"
@@ -67,7 +67,7 @@ class _Clusters:
     def __init__(self) -> None:
         self._running: list[KafkaCluster] = []
 
-    def get(self, wanted: Wanted) -> KafkaCluster:
+    def get(self, wanted: ClusterSpec) -> KafkaCluster:
         """One with equal settings that runs, or a new one."""
         for each in self._running:
             if wanted.shared and each.wanted == wanted:
@@ -85,7 +85,7 @@ class _Clusters:
             self._running.pop().stop()
 
 
-def _wanted(asked: dict[str, Any]) -> Wanted:
+def _wanted(asked: dict[str, Any]) -> ClusterSpec:
     """Raises WrongCluster."""
     known = import_module("touchstone.kafka_cluster")
     if "" in asked:
@@ -93,7 +93,7 @@ def _wanted(asked: dict[str, Any]) -> Wanted:
     for name in asked:
         if name not in ARGUMENTS:
             raise known.WrongCluster(f"no argument {name!r}; there are {', '.join(ARGUMENTS)}")
-    found: Wanted = known.Wanted(**asked)
+    found: ClusterSpec = known.ClusterSpec(**asked)
     return found
 
 

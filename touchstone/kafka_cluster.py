@@ -40,7 +40,7 @@ class WrongCluster(ValueError):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ClusterSpec:
     """Which cluster a test wants.
 
     brokers: how many, by default one for each rack, or 1.
@@ -100,8 +100,8 @@ def _text(value: str | int | float | bool) -> str:
 class KafkaCluster:
     """Brokers that serve on free ports of 127.0.0.1 until `stop`, or the end of the `with`."""
 
-    def __init__(self, wanted: Wanted | None = None) -> None:
-        self.wanted = wanted or Wanted()
+    def __init__(self, wanted: ClusterSpec | None = None) -> None:
+        self.wanted = wanted or ClusterSpec()
         self.running: RunningCluster = serve(
             self.wanted.brokers, racks=self.wanted.racks, release=self.wanted.release,
             profile="test", config=self.wanted.config,

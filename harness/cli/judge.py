@@ -26,7 +26,7 @@ UNREADABLE = (BadBundle, BadRecording, TranscriptError, OSError)
 
 
 @dataclass(frozen=True)
-class Judged:
+class Rejudgement:
     """One thing that was judged: where it stood, what it came to, what it was called then."""
 
     source: str
@@ -80,20 +80,20 @@ def everything(files: Iterable[Path]) -> Iterator[Path]:
                 yield found
 
 
-def judge_file(path: Path) -> Iterator[Judged]:
+def judge_file(path: Path) -> Iterator[Rejudgement]:
     if path.name.endswith(recordings.SUFFIX):
         for case, text in recordings.read(path).items():
             seen = transcript.loads(text, source=f"{path}: {case}")
-            yield Judged(f"{path}: {case}", judge(None, seen, None))
+            yield Rejudgement(f"{path}: {case}", judge(None, seen, None))
     elif path.suffix == ".jsonl":
         with path.open(encoding="utf-8") as lines:
             for number, seen in enumerate(transcript.load_many(lines, source=str(path)), 1):
-                yield Judged(f"{path}: {number}", judge(None, seen, None))
+                yield Rejudgement(f"{path}: {number}", judge(None, seen, None))
     else:
         found = bundle.read(path)
-        yield Judged(f"{path}: {found.case}", found.judge(), found.verdict.get("kind"))
+        yield Rejudgement(f"{path}: {found.case}", found.judge(), found.verdict.get("kind"))
 
 
-def show(judged: Judged) -> None:
+def show(judged: Rejudgement) -> None:
     word = "" if judged.before in (None, judged.verdict.kind) else f" (was {judged.before})"
     click.echo(f"{judged.source}\n  {judged.verdict}{word}".replace("\n", "\n  "))

@@ -33,7 +33,7 @@ _PARTITIONS = ("partition", "partition_index", "partition_indexes", "index", "pa
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CreationDefaults:
     """What auto-creation gives a topic on one target."""
 
     partitions: int
@@ -51,9 +51,9 @@ class _Wanted:
     settings: bool
 
 
-def given(address: Address, name: str, deadline_s: float) -> Given:
+def given(address: Address, name: str, deadline_s: float) -> CreationDefaults:
     """What a topic of this name gets. Raises Unresolved where Metadata makes none."""
-    return Given(*auto_created(address, name, deadline_s))
+    return CreationDefaults(*auto_created(address, name, deadline_s))
 
 
 def told(target: str, name: str) -> Transcript:
@@ -86,7 +86,7 @@ def is_subject(case: CaseId, scenario: Scenario, expectation: Expectation) -> bo
     )
 
 
-def unfit(scenario: Scenario, gives: Given | None) -> str | None:
+def unfit(scenario: Scenario, gives: CreationDefaults | None) -> str | None:
     """Why auto-creation cannot stand for the scenario's CreateTopics steps; None when it can."""
     if gives is None:
         return "Metadata creates no topic here either"
@@ -113,7 +113,7 @@ def _wanted(body: Mapping[str, Any]) -> Iterator[_Wanted]:
         )
 
 
-def _unfit(one: _Wanted, scenario: Scenario, gives: Given) -> str | None:
+def _unfit(one: _Wanted, scenario: Scenario, gives: CreationDefaults) -> str | None:
     """Why a topic of auto-creation does not do for this one."""
     if one.settings:
         return "auto-creation gives a topic no settings of its own"

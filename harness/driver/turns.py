@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from touchstone.harness.driver import auto_creation
-from touchstone.harness.driver.auto_creation import Given
+from touchstone.harness.driver.auto_creation import CreationDefaults
 from touchstone.harness.driver.deleting import ALL_S, Deleter
 from touchstone.harness.driver.halt import Halt
 from touchstone.harness.driver.keeping import SettingsRestorer
@@ -26,7 +26,7 @@ from touchstone.harness.judgement.verdict import reached
 from touchstone.harness.model import pace, profiles
 from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.model.placeholders import Name, Unresolved, unique
-from touchstone.harness.model.profiles import NOTHING_TOLD, Told
+from touchstone.harness.model.profiles import NO_PROFILES, StatedProfiles
 from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.model.target import (
     Endpoint,
@@ -61,7 +61,7 @@ class _Stale(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ScenarioRun:
     """What came of a scenario; `death`: the target ended under it, and under nothing else."""
 
     transcript: Transcript
@@ -75,7 +75,7 @@ class Turns:
 
     def __init__(
         self, target: Target, *, nonce: str, deadline_s: float, seed: int = 0,
-        gentle: bool = False, told: Told = NOTHING_TOLD,
+        gentle: bool = False, told: StatedProfiles = NO_PROFILES,
     ) -> None:  # fmt: skip
         self.target, self.nonce, self.deadline_s, self.seed = target, nonce, deadline_s, seed
         self.release, self.told = target.release, told
@@ -90,7 +90,9 @@ class Turns:
         self.keeper = SettingsRestorer(self.preparation) if shared else None
         self.deleter = Deleter(self._offered, self.preparation) if shared else None
         self._again = Preparation() if shared else None  # of those that are asked again, alone
-        self._given: dict[int, Given | None] = {}  # number of brokers -> what a topic gets
+        self._given: dict[
+            int, CreationDefaults | None
+        ] = {}  # number of brokers -> what a topic gets
         self._groups: Sharing[None] = Sharing()  # of who uses groups; alone: who deletes topics
         self._looking: dict[Hashable, threading.Lock] = {}  # one for each thing that is looked up
         self._lock = threading.RLock()  # of the target
@@ -127,7 +129,7 @@ class Turns:
     def run(
         self, case: CaseId, scenario: Scenario, nonce: str, *, alone: bool = False,
         prepares: frozenset[str] = frozenset(), made: frozenset[str] = frozenset(),
-    ) -> Seen:  # fmt: skip
+    ) -> ScenarioRun:  # fmt: skip
         """The scenario's transcript. Raises Unavailable, StartFailed, Unharmable, NotReady.
 
         A case whose settings must be set, or under which the target ended while others were asked
@@ -160,7 +162,7 @@ class Turns:
         """Held while this is looked up once, for all cases."""
         return self._looking.setdefault(what, threading.Lock())  # at once, for all threads
 
-    def auto_creation(self, shape: Shape) -> Given | None:
+    def auto_creation(self, shape: Shape) -> CreationDefaults | None:
         """What a topic gets that Metadata makes, or that it makes none; asked for once for each
         number of brokers. Raises Unavailable, StartFailed.
         """
@@ -203,7 +205,7 @@ class Turns:
 
     def _in_turn(
         self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits
-    ) -> Seen | None:
+    ) -> ScenarioRun | None:
         """What came of it; None when it has to be asked again, alone."""
         life = self.standing.life
         endpoint = self._start(scenario.shape)
@@ -231,10 +233,10 @@ class Turns:
         self.halt.check()
         if death is None:
             _waited(fit, seen)
-            return Seen(seen)
+            return ScenarioRun(seen)
         if not death.again and not death.alone:
             raise Unavailable(self.standing.gone or "the target ended")
-        return Seen(seen, death) if death.alone and (alone or not death.again) else None
+        return ScenarioRun(seen, death) if death.alone and (alone or not death.again) else None
 
     def _settle(self, endpoint: Endpoint) -> None:
         if self.told.few:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from touchstone.harness.driver.placement import Placement
-from touchstone.harness.model.pace import Fit, Raised
+from touchstone.harness.model.pace import Fit, RaisedTimeouts
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.model.target import Endpoint
 from touchstone.harness.model.translation import Translation, partition_of
@@ -31,7 +31,7 @@ class Words:
             alone=scenario.brokers == 1 and len(endpoint.ids) > 1,
         )
         self._placement = Placement(endpoint.ids[0]) if self._names.alone else None
-        self._raised = Raised(fit.least, _questions(scenario))
+        self._raised = RaisedTimeouts(fit.least, _questions(scenario))
         self._counts: dict[str, int] = {}
         self._needed = self._names.needed or bool(fit.least)
 

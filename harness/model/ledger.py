@@ -94,7 +94,7 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class Citation:
     """One word of a claim's evidence with what it stands for: its text, its source, its address."""
 
     word: str
@@ -179,14 +179,14 @@ def _cells(
         cells[name, version] = _entry(path, f"{name} v{version}", fields)
 
 
-def cited(word: str, ledger: Ledger | None = None) -> Cited:
+def cited(word: str, ledger: Ledger | None = None) -> Citation:
     """What one word of evidence stands for; what was observed, and schemas, say so themselves."""
     ledger = ledger or load()
     if kip := ledger.kips.get(word):
-        return Cited(word, kip.text, "", kip.link)
+        return Citation(word, kip.text, "", kip.link)
     if entry := ledger.clauses.get(word.partition(".")[0]):
-        return Cited(word, entry.text, entry.source)
-    return Cited(word)
+        return Citation(word, entry.text, entry.source)
+    return Citation(word)
 
 
 def versions_of(name: str) -> tuple[int, int]:

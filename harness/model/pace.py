@@ -228,7 +228,7 @@ def quick(
     return dict(sorted(found.items()))
 
 
-class Raised:
+class RaisedTimeouts:
     """Raises what a request asks for to what the cluster allows, and remembers what it raised."""
 
     def __init__(self, least: Mapping[str, Least], asked: Iterable[tuple[str, Any]] = ()) -> None:

@@ -288,7 +288,7 @@ def needs(shape: Shape, subject: Iterable[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Told:
+class StatedProfiles:
     """The profiles that somebody's cluster is said to have, on the release it is judged as (empty:
     the newest).
     """
@@ -344,7 +344,7 @@ class Told:
         return f"profile {apart[0].name} is judged by the claims that want its settings"
 
 
-NOTHING_TOLD = Told()
+NO_PROFILES = StatedProfiles()
 
 
 def wanting(missing: Mapping[str, str], shape: Shape, subject: Iterable[str], release: str) -> str:

@@ -19,7 +19,7 @@ from touchstone.harness import driver
 from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.lanes import Lanes
-from touchstone.harness.driver.turns import SHARED_KINDS, Seen, Turns, Unharmable
+from touchstone.harness.driver.turns import SHARED_KINDS, ScenarioRun, Turns, Unharmable
 from touchstone.harness.judgement import ending, grades, marks
 from touchstone.harness.judgement.verdict import (
     DIVERGES,
@@ -36,7 +36,7 @@ from touchstone.harness.model.advertised import Table
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.model.expect import Expectation
-from touchstone.harness.model.profiles import NOTHING_TOLD, Told
+from touchstone.harness.model.profiles import NO_PROFILES, StatedProfiles
 from touchstone.harness.model.provenance import teller
 from touchstone.harness.model.recordings import Missing, Store
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
@@ -67,7 +67,7 @@ class Judge:
         again: int = 0,
         strict: bool = False,
         gentle: bool = False,
-        told: Told = NOTHING_TOLD,
+        told: StatedProfiles = NO_PROFILES,
     ) -> None:
         self.target, self.oracle, self.release = target, oracle, release
         self.nonce, self.again = nonce, again
@@ -229,9 +229,9 @@ class Judge:
             verdict = ending.ended(verdict, seen.transcript, kafkas, seen.death.how)
         return Judgement(verdict, scenario, expectation, seen.transcript, kafkas)
 
-    def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> Seen:
+    def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> ScenarioRun:
         if isinstance(self.target, RecordedTarget):
-            return Seen(self.target.transcript(case, scenario))
+            return ScenarioRun(self.target.transcript(case, scenario))
         if self.lanes is None or not scenario.harms:
             return self.turns.run(case, scenario, nonce, **how)
         with self.lanes.one() as turns:
@@ -406,7 +406,7 @@ def judge_for(
     )  # fmt: skip
 
 
-def _told(target: Target, names: Iterable[str], release: str) -> Told:
+def _told(target: Target, names: Iterable[str], release: str) -> StatedProfiles:
     """The profiles that the target is said to have. Raises ValueError."""
     found = profiles.named(names)
     if found and target.kind not in SHARED_KINDS:
@@ -414,7 +414,7 @@ def _told(target: Target, names: Iterable[str], release: str) -> Told:
             f"{target.name} gets the settings of each claim; a profile is said of a target that "
             "somebody else runs"
         )
-    return Told(found, release)
+    return StatedProfiles(found, release)
 
 
 def _oracle(word: str | None, target: Target, deadline_s: float) -> tuple[Oracle, str]:

@@ -16,8 +16,8 @@ from touchstone.harness.driver.side_by_side import Sharing
 from touchstone.harness.model import pace
 from touchstone.harness.model.target import Endpoint, OutOfScope, Setting, Shape
 
-Wanted = tuple[tuple[str, str], ...]
-State = tuple[Hashable, Wanted]  # the cluster of a case, and what is set on it
+WantedSettings = tuple[tuple[str, str], ...]
+State = tuple[Hashable, WantedSettings]  # the cluster of a case, and what is set on it
 
 
 @runtime_checkable
@@ -116,7 +116,7 @@ class Tuning:
         self._run, self._phase, self._case = {}, {}, {}
         return refused and f"{', '.join(changed)} of all brokers ({refused})"
 
-    def _wanted(self, shape: Shape) -> Wanted:
+    def _wanted(self, shape: Shape) -> WantedSettings:
         if self.cluster is None or not self.takes_settings:
             return ()
         return tuple(pace.quick([shape], self.cluster.settings(), told=True).items())

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from touchstone import Client, KafkaCluster, Rule
 from touchstone.harness.cli import broker
-from touchstone.kafka_cluster import Wanted, WrongCluster
+from touchstone.kafka_cluster import ClusterSpec, WrongCluster
 from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 
@@ -290,7 +290,7 @@ def test_who_asks_for_no_cluster_imports_nothing_of_it(pytester):
 
 @pytest.fixture(params=[1, 3])
 def own(request):
-    with KafkaCluster(Wanted(brokers=request.param, shared=False)) as cluster:
+    with KafkaCluster(ClusterSpec(brokers=request.param, shared=False)) as cluster:
         yield cluster
 
 
@@ -315,13 +315,16 @@ def test_records_are_retained_until_their_time_is_over(own):
 
 
 def test_time_goes_forward_only():
-    with KafkaCluster(Wanted(shared=False)) as cluster, pytest.raises(ValueError, match="-1 ms"):
+    with (
+        KafkaCluster(ClusterSpec(shared=False)) as cluster,
+        pytest.raises(ValueError, match="-1 ms"),
+    ):
         cluster.advance(-1)
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_the_profile_test_has_settings_that_the_release_takes(release):
-    Wanted(release=release, settings=profiles.settings("test", release, 3))
+    ClusterSpec(release=release, settings=profiles.settings("test", release, 3))
     with pytest.raises(ValueError, match="no profile 'nosuch'; there is test"):
         profiles.settings("nosuch", release, 1)
 
@@ -336,12 +339,12 @@ def test_the_command_takes_the_profile_and_settings_over_it(monkeypatch):
 
 def test_a_setting_of_another_release_is_refused():
     with pytest.raises(WrongCluster, match=r"Kafka 4.3 has no 'zookeeper.session.timeout.ms'"):
-        Wanted(settings={"zookeeper.session.timeout.ms": 1})
+        ClusterSpec(settings={"zookeeper.session.timeout.ms": 1})
 
 
 @pytest.mark.parametrize("release", [OLDEST, NEWEST])
 def test_a_topic_that_kafka_refuses_is_refused_with_its_words(release):
-    with KafkaCluster(Wanted(release=release)) as cluster:
+    with KafkaCluster(ClusterSpec(release=release)) as cluster:
         assert cluster.create_topic("a", partitions=2) == "a"
         with pytest.raises(ValueError, match="topic a: TOPIC_ALREADY_EXISTS: Topic 'a' already"):
             cluster.create_topic("a")

@@ -86,7 +86,7 @@ def test_a_word_of_evidence_says_what_it_stands_for():
     assert ledger.cited("WIRE-20.18").text == ledger.cited("WIRE-20").text
     assert ledger.cited("KIP-98").link.endswith("Exactly+Once+Delivery+and+Transactional+Messaging")
     assert ledger.cited("KIP-79").link == ledger.KIPS
-    assert ledger.cited("observed on 2.8.2") == ledger.Cited("observed on 2.8.2")
+    assert ledger.cited("observed on 2.8.2") == ledger.Citation("observed on 2.8.2")
 
 
 def test_citing_covers_and_a_row_covers_its_table():

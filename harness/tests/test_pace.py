@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.model import pace
-from touchstone.harness.model.pace import Least, Raised
+from touchstone.harness.model.pace import Least, RaisedTimeouts
 from touchstone.harness.model.scenario import Inflict, Scenario
 from touchstone.harness.model.target import Setting, Shape
 
@@ -136,7 +136,7 @@ def test_nothing_is_scaled_where_the_smallest_is_allowed():
 
 def test_sessions_of_a_scenario_grow_together():
     joins = [("JoinGroup", {"session_timeout_ms": ms}) for ms in (500, 1000, 45_000)]
-    raised = Raised({"group.min.session.timeout.ms": Least(1, 6000)}, joins)
+    raised = RaisedTimeouts({"group.min.session.timeout.ms": Least(1, 6000)}, joins)
     sent = [raised.request(api, body)["session_timeout_ms"] for api, body in joins]
     assert sent == [6000, 12000, 300_000]
     assert raised.more_ms == 11_000, "the longest wait that is waited for"
@@ -146,7 +146,7 @@ def test_sessions_of_a_scenario_grow_together():
 def test_settings_of_a_group_are_raised_and_remembered():
     name = "consumer.heartbeat.interval.ms"
     body = {"resources": [{"resource_type": 32, "configs": [{"name": name, "value": "200"}]}]}
-    raised = Raised({"group.consumer.min.heartbeat.interval.ms": Least(100, 5000)})
+    raised = RaisedTimeouts({"group.consumer.min.heartbeat.interval.ms": Least(100, 5000)})
     sent = raised.request("IncrementalAlterConfigs", body)
     assert sent["resources"][0]["configs"] == [{"name": name, "value": "5100"}]
     assert raised.configs == {name: {"5100": "200"}}
@@ -156,7 +156,7 @@ def test_settings_of_a_group_are_raised_and_remembered():
 
 def test_without_a_least_value_requests_stay():
     body = {"session_timeout_ms": 1}
-    assert Raised({}).request("JoinGroup", body) is body
+    assert RaisedTimeouts({}).request("JoinGroup", body) is body
 
 
 def test_only_dynamic_waits_are_made_quick():

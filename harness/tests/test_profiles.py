@@ -10,7 +10,7 @@ from touchstone.harness.judgement.verdict import INCONCLUSIVE, UNSUPPORTED
 from touchstone.harness.model import advertised, pace, profiles
 from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.model.expect import answered
-from touchstone.harness.model.profiles import PROFILES, UNFIT, Told, needs, wanting
+from touchstone.harness.model.profiles import PROFILES, UNFIT, StatedProfiles, needs, wanting
 from touchstone.harness.model.scenario import Ask, Scenario
 from touchstone.harness.model.target import Setting, Shape
 from touchstone.harness.run import detection, dry, tally
@@ -98,13 +98,13 @@ def test_a_reason_names_the_profile_that_has_it(shape, subject, missing, words) 
 
 
 def test_what_is_said_of_a_target_counts_and_what_it_tells_otherwise_is_told() -> None:
-    told = Told(profiles.named(["limits"]), "4.3")
+    told = StatedProfiles(profiles.named(["limits"]), "4.3")
     tells = {"group.max.size": Setting("2147483647"), "num.partitions": Setting("1", True)}
     assert told.over(tells)["group.max.size"] == Setting("8")
     assert told.over(tells)["num.partitions"] == Setting("1", True)
     (line,) = told.disputed(tells)
     assert "group.max.size=2147483647 where the profile says 8" in line
-    assert not Told(profiles.named(["quick"]), "4.3").disputed(tells)
+    assert not StatedProfiles(profiles.named(["quick"]), "4.3").disputed(tells)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,16 @@ def test_what_is_said_of_a_target_counts_and_what_it_tells_otherwise_is_told() -
     ],
 )
 def test_a_profile_apart_is_for_the_claims_that_want_it(names, config, judged) -> None:
-    told = Told(profiles.named(names), "4.3")
+    told = StatedProfiles(profiles.named(names), "4.3")
     assert (told.against(Shape(1, (), config), ()) is None) == judged
 
 
 def test_where_connections_are_few_every_case_is_alone() -> None:
-    assert Told(profiles.named(["restricted"]), "4.3").alone(Shape(), ())
-    assert not Told(profiles.named(["limits"]), "4.3").alone(Shape(), ())
-    assert Told(profiles.named(["limits"]), "4.3").alone(Shape(1, (), {"num.io.threads": 1}), ())
+    assert StatedProfiles(profiles.named(["restricted"]), "4.3").alone(Shape(), ())
+    assert not StatedProfiles(profiles.named(["limits"]), "4.3").alone(Shape(), ())
+    assert StatedProfiles(profiles.named(["limits"]), "4.3").alone(
+        Shape(1, (), {"num.io.threads": 1}), ()
+    )
 
 
 def test_the_summary_has_one_line_for_each_profile() -> None:
@@ -213,7 +215,7 @@ def test_what_a_profile_switches_off_is_out_of_scope_and_asks_nothing() -> None:
         case, scenario = CaseId(made, 5, {}), Scenario(steps)
         apart = judge.judgement(case, scenario, answered("create")).verdict
         assert asked == []
-        judge.told = profiles.NOTHING_TOLD
+        judge.told = profiles.NO_PROFILES
         assert judge.judgement(case, scenario, answered("create")).verdict.kind == UNSUPPORTED
         judge.close()
     assert (apart.kind, apart.reason) == (

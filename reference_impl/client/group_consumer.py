@@ -29,21 +29,21 @@ from . import group_offsets
 from .consumer import Consumer
 from .coordinator import Coordinator
 from .flow import ClientError, Flow, KafkaError, Pause, TopicPartition
-from .group_offsets import CommitFailed, Offset, RebalanceInProgress, Wanted
+from .group_offsets import CommitFailed, Offset, OffsetsToCommit, RebalanceInProgress
 from .kip848_member import Kip848Member
 from .member import Do, Member
 from .metadata import View
 from .reading import Consumed
 
 Callback = Callable[[list[TopicPartition]], Any]
-CommitCallback = Callable[[Wanted, ClientError | None], None]
+CommitCallback = Callable[[OffsetsToCommit, ClientError | None], None]
 
 
 def _nothing(places: list[TopicPartition]) -> None:
     """Nobody listens."""
 
 
-def _unheard(offsets: Wanted, error: ClientError | None) -> None:
+def _unheard(offsets: OffsetsToCommit, error: ClientError | None) -> None:
     """Nobody asked what became of a commit."""
 
 
@@ -85,7 +85,7 @@ class GroupConsumer(Consumer):
         self._polled_at: int | None = None
         self._commit_at = 0
         self._learned_at = view.now - self.metadata_max_age_ms
-        self._queued: deque[tuple[Wanted, CommitCallback]] = deque()
+        self._queued: deque[tuple[OffsetsToCommit, CommitCallback]] = deque()
         self._committed: dict[TopicPartition, Offset] = {}
 
     # --- what is wanted ------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class GroupConsumer(Consumer):
         give_up = self.view.now + self.request_timeout_ms
         return (yield from group_offsets.committed(self.coordinator, places, give_up=give_up))
 
-    def commit(self, offsets: Wanted | None = None) -> Flow[None]:
+    def commit(self, offsets: OffsetsToCommit | None = None) -> Flow[None]:
         """Commit these, or every position (CONS-41).
 
         CommitFailed once the membership is lost, RebalanceInProgress while there is none yet.
@@ -265,7 +265,7 @@ class GroupConsumer(Consumer):
         self._settle(offsets, code)
 
     def commit_async(
-        self, offsets: Wanted | None = None, callback: CommitCallback = _unheard
+        self, offsets: OffsetsToCommit | None = None, callback: CommitCallback = _unheard
     ) -> None:
         """Have these, or every position as it is now, committed; tried once (CONS-42).
 
@@ -300,7 +300,7 @@ class GroupConsumer(Consumer):
         if self.subscribed and self.member.generation < 0:
             raise CommitFailed(f"no member of {self.group}: {self.member.rejoin} (CONS-41)")
 
-    def _settle(self, offsets: Wanted, code: int) -> None:
+    def _settle(self, offsets: OffsetsToCommit, code: int) -> None:
         """What a coordinator's answer to a commit comes to."""
         if not code:
             for place, wanted in offsets.items():

@@ -43,10 +43,10 @@ class RebalanceInProgress(ClientError):
     """Not now: the group is being rebalanced. Poll, then commit what is still assigned."""
 
 
-Wanted = Mapping[TopicPartition, Offset | int]
+OffsetsToCommit = Mapping[TopicPartition, Offset | int]
 
 
-def rows(offsets: Wanted) -> list[Struct]:
+def rows(offsets: OffsetsToCommit) -> list[Struct]:
     """Offsets as OffsetCommit and TxnOffsetCommit list them."""
     topics: dict[str, list[Struct]] = {}
     for (topic, partition), wanted in offsets.items():
@@ -69,7 +69,7 @@ def first_error(body: Mapping[str, Any]) -> int:
 
 
 def commit(
-    coordinator: Coordinator, identity: Mapping[str, Any], offsets: Wanted, *, give_up: int
+    coordinator: Coordinator, identity: Mapping[str, Any], offsets: OffsetsToCommit, *, give_up: int
 ) -> Flow[int]:
     """Commit until it is through or refused for good; the code that is about the membership, or 0.
 
@@ -88,7 +88,7 @@ def commit(
 
 
 def commit_once(
-    coordinator: Coordinator, identity: Mapping[str, Any], offsets: Wanted
+    coordinator: Coordinator, identity: Mapping[str, Any], offsets: OffsetsToCommit
 ) -> Flow[int]:
     """One try, for which a coordinator is looked up if need be (CONS-42); as `commit` otherwise.
 
@@ -111,7 +111,7 @@ def commit_once(
     return code
 
 
-def _commit_body(identity: Mapping[str, Any], offsets: Wanted) -> Struct:
+def _commit_body(identity: Mapping[str, Any], offsets: OffsetsToCommit) -> Struct:
     return {
         **{field: identity[field] for field in ("group_id", "member_id", "group_instance_id")},
         "generation_id_or_member_epoch": identity["generation_id"],

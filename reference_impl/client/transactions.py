@@ -29,7 +29,7 @@ from .accumulator import Delivery, PendingBatch
 from .connection import SOFTWARE
 from .coordinator import ANY_VERSION, MOVED, TRANSACTION, Coordinator, code_of
 from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError, TopicPartition
-from .group_offsets import Wanted, first_error, rows
+from .group_offsets import OffsetsToCommit, first_error, rows
 from .metadata import View
 from .producer import Producer
 
@@ -155,7 +155,7 @@ class TransactionalProducer(Producer):
         self._must_be(State.OPEN)
         return super().send(topic, value, **options)
 
-    def send_offsets(self, offsets: Wanted, group: str | Mapping[str, Any]) -> Flow[None]:
+    def send_offsets(self, offsets: OffsetsToCommit, group: str | Mapping[str, Any]) -> Flow[None]:
         """Commit these with the transaction.
 
         `group` is its id, or what a consumer's `group_metadata` says, which lets the coordinator

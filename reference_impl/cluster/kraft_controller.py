@@ -26,7 +26,7 @@ from touchstone.reference_impl.cluster.topology import NO_LEADER, Partition, Par
 MOST_BALANCED_AT_ONCE = 1000
 
 
-class Wanted(TypedDict, total=False):
+class ChangeFields(TypedDict, total=False):
     """The fields of a `PartitionChange` that one cause asks for."""
 
     isr: Sequence[int]
@@ -138,13 +138,21 @@ class KRaftController(Controller):
     # --- the one way ------------------------------------------------------------------------
 
     def _change(
-        self, partition: Partition, *, election: Election | None = None, **wanted: Unpack[Wanted]
+        self,
+        partition: Partition,
+        *,
+        election: Election | None = None,
+        **wanted: Unpack[ChangeFields],
     ) -> bool:
         """Make the change; whether it is one."""
         return self._apply(partition, self._fields(partition, election=election, **wanted))
 
     def _fields(
-        self, partition: Partition, *, election: Election | None = None, **wanted: Unpack[Wanted]
+        self,
+        partition: Partition,
+        *,
+        election: Election | None = None,
+        **wanted: Unpack[ChangeFields],
     ) -> PartitionFields:
         config = self.cluster.config_of(partition.topic)
         if election is None:
@@ -169,7 +177,7 @@ class KRaftController(Controller):
         return True
 
 
-def _move(partition: Partition, replicas: Sequence[int]) -> Wanted:
+def _move(partition: Partition, replicas: Sequence[int]) -> ChangeFields:
     """What an unfinished move had added is removed like any other replica, in its own time."""
     settled = set(partition.replicas) - set(partition.adding)
     removing = sorted(set(partition.replicas) - set(replicas))

@@ -30,7 +30,7 @@ from touchstone.reference_impl.log.files import (
 )
 from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
 from touchstone.reference_impl.log.segment import Segment
-from touchstone.reference_impl.log.store import Opened
+from touchstone.reference_impl.log.store import StoreContents
 from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.records import batch as v2
 
@@ -80,7 +80,7 @@ class DiskStore:
 
     # --- opening -----------------------------------------------------------------------------
 
-    def open(self, now: int) -> Opened:
+    def open(self, now: int) -> StoreContents:
         marks = self._marks
         self.disk.make_folder(self.folder)
         interval = self._config().index_interval_bytes
@@ -108,7 +108,7 @@ class DiskStore:
         epochs = self._epochs(found, segments)
         for sentence in found.said:
             self._say(f"{self.folder.name}: {sentence}")
-        return Opened(
+        return StoreContents(
             segments=[*segments],
             log_start_offset=max(start, segments[0].base_offset),
             high_watermark=marks.high_watermark,

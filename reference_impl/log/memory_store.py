@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from touchstone.reference_impl.log.files.producer_snapshot import KnownProducer
 from touchstone.reference_impl.log.files.transaction_index import Aborted
 from touchstone.reference_impl.log.segment import Segment, Stored
-from touchstone.reference_impl.log.store import Opened
+from touchstone.reference_impl.log.store import StoreContents
 from touchstone.reference_impl.log.topic_config import TopicConfig
 
 
@@ -159,8 +159,8 @@ class MemoryStore:
         self._config = config
         self._snapshots: dict[int, list[KnownProducer]] = {}  # by offset
 
-    def open(self, now: int) -> Opened:
-        return Opened([self.begin(0, now)])
+    def open(self, now: int) -> StoreContents:
+        return StoreContents([self.begin(0, now)])
 
     def begin(self, base_offset: int, now: int) -> Segment:
         return MemorySegment(base_offset, now, self._config().index_interval_bytes)

@@ -16,7 +16,7 @@ from touchstone.reference_impl.log.segment import Segment
 
 
 @dataclass(slots=True)
-class Opened:
+class StoreContents:
     """What a store held: never without a segment, the last one open for writing."""
 
     segments: list[Segment]
@@ -28,7 +28,7 @@ class Opened:
 
 
 class Store(Protocol):
-    def open(self, now: int) -> Opened:
+    def open(self, now: int) -> StoreContents:
         """Everything as it was left, put right where a crash cut it short (LOG-09)."""
 
     def begin(self, base_offset: int, now: int) -> Segment:

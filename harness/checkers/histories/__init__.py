@@ -26,13 +26,13 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 from touchstone.harness.model.history import History
 
-Check = Callable[[Seen], Iterator[Anomaly]]
+Check = Callable[[HistoryIndex], Iterator[Anomaly]]
 
 # Modules of this folder that serve checkers and are none.
-SHARED = frozenset({"anomaly", "seen"})
+SHARED = frozenset({"anomaly", "history_index"})
 CONFORMS, DIVERGES, INCONCLUSIVE = "CONFORMS", "DIVERGES", "INCONCLUSIVE"
 
 
@@ -70,7 +70,7 @@ class Report:
 
 def judge(history: History) -> Report:
     """Hold a history against every property."""
-    seen = Seen(history)
+    seen = HistoryIndex(history)
     report = Report(history, counts=_counts(history))
     for name, check in properties().items():
         for anomaly in check(seen):

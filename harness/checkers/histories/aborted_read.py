@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen, Transaction
+from touchstone.harness.checkers.histories.history_index import HistoryIndex, Transaction
 from touchstone.harness.model.history import Operation
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for partition in seen.partitions.values():
         for offset, values in partition.committed_reads.items():
             for value, poll in values.items():

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for value, found in seen.found.items():
         send = seen.sends.get(value)
         if len(found) < 2 or send is None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for each in seen.history.of("join"):
         newest = seen.newest_join[each.number]
         if each.outcome == "ok" and newest is not None:

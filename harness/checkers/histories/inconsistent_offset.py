@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import ALL, Partition, Seen
+from touchstone.harness.checkers.histories.history_index import ALL, HistoryIndex, Partition
 from touchstone.harness.model.history import Operation
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for partition in seen.partitions.values():
         told: dict[int, dict[str, Operation]] = {}
         for send in partition.sends:
@@ -39,7 +39,7 @@ def _two_values(partition: Partition, offset: int, told: dict[str, Operation]) -
     return Anomaly(partition.name, text, tuple(claims.values()), excuse)
 
 
-def _elsewhere(seen: Seen, partition: Partition) -> Iterator[Anomaly]:
+def _elsewhere(seen: HistoryIndex, partition: Partition) -> Iterator[Anomaly]:
     """Values whose producer was told one offset and that were read at others only."""
     for send in partition.sends:
         value, told = send.asked["value"], send.told["offset"]

@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import ALL, Drain, Seen
+from touchstone.harness.checkers.histories.history_index import ALL, Drain, HistoryIndex
 from touchstone.harness.model.history import Operation, place
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for value, send in seen.sends.items():
         if send.outcome != "ok" or value in seen.found or not send.asked.get("acks", ALL):
             continue
@@ -32,7 +32,7 @@ def check(seen: Seen) -> Iterator[Anomaly]:
         yield Anomaly(where, text, (send, drain.operation), excuse)
 
 
-def _owes(drain: Drain, send: Operation, seen: Seen) -> bool:
+def _owes(drain: Drain, send: Operation, seen: HistoryIndex) -> bool:
     """Whether this reading to the end should have met this record."""
     offset = send.told.get("offset", -1)
     if not send.before(drain.operation) or 0 <= offset < drain.start:

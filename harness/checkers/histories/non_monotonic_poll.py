@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 from touchstone.harness.model.history import Operation, place
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for operations in seen.by_process.values():
         last: dict[str, tuple[int, Operation]] = {}
         for each in operations:

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 from touchstone.harness.model.history import Operation
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     owners: dict[tuple[str, int, str], Operation] = {}
     for each in seen.history.of("join"):
         if each.outcome != "ok":

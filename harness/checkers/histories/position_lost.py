@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 
 OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for each in seen.history.of("poll"):
         if each.told.get("error") == OUT_OF_RANGE:
             for name, offset in each.told.get("positions", {}).items():

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import ALL, Partition, Seen
+from touchstone.harness.checkers.histories.history_index import ALL, HistoryIndex, Partition
 from touchstone.harness.model.history import Operation
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for partition in seen.partitions.values():
         yield from _against_time(partition)
         yield from _within_producer(partition)

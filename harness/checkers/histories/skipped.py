@@ -11,11 +11,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import READ_COMMITTED, Seen
+from touchstone.harness.checkers.histories.history_index import READ_COMMITTED, HistoryIndex
 from touchstone.harness.model.history import Operation, place
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for operations in seen.by_process.values():
         last: dict[str, tuple[int, Operation]] = {}
         for each in operations:
@@ -32,7 +32,7 @@ def check(seen: Seen) -> Iterator[Anomaly]:
 
 
 def _between(
-    seen: Seen, name: str, left: tuple[int, Operation], right: tuple[int, Operation]
+    seen: HistoryIndex, name: str, left: tuple[int, Operation], right: tuple[int, Operation]
 ) -> Iterator[Anomaly]:
     (before, first), (offset, second) = left, right
     committed = second.asked.get("isolation") == READ_COMMITTED

@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Seen
+from touchstone.harness.checkers.histories.history_index import HistoryIndex
 from touchstone.harness.model.history import Operation
 
 NONE = -1
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     stores: dict[tuple[str, str], list[Operation]] = defaultdict(list)
     recalls: list[Operation] = []
     for each in seen.history.of("store", "recall"):

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Drain, Seen
+from touchstone.harness.checkers.histories.history_index import Drain, HistoryIndex
 from touchstone.harness.model.history import Operation, place
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for name, transaction in seen.transactions.items():
         if transaction.commit is None:
             continue
@@ -32,7 +32,7 @@ def check(seen: Seen) -> Iterator[Anomaly]:
                 yield Anomaly(drain.place, text, told)
 
 
-def _drains(seen: Seen, send: Operation) -> list[Drain]:
+def _drains(seen: HistoryIndex, send: Operation) -> list[Drain]:
     return seen.drains_of(place(send.asked["topic"], send.asked["partition"]))
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.seen import Drain, Partition, Seen
+from touchstone.harness.checkers.histories.history_index import Drain, HistoryIndex, Partition
 
 
-def check(seen: Seen) -> Iterator[Anomaly]:
+def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for partition in seen.partitions.values():
         for drain in partition.drains:
             yield from _missed(partition, drain)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.driver import auto_creation
-from touchstone.harness.driver.auto_creation import Given, is_subject, unfit
+from touchstone.harness.driver.auto_creation import CreationDefaults, is_subject, unfit
 from touchstone.harness.driver.brokers import Unresolved
 from touchstone.harness.judgement.grades import MADE
 from touchstone.harness.judgement.verdict import CONFORMS, UNSUPPORTED
@@ -33,7 +33,7 @@ from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API, by_name
 
 TOPIC = Name("topic")
-FOUR = Given(partitions=4, replicas=1)
+FOUR = CreationDefaults(partitions=4, replicas=1)
 SERVED = {"ApiVersions": (0, 3), "Metadata": (0, 9), "ListOffsets": (0, 5)}
 
 
@@ -160,7 +160,7 @@ def test_what_is_about_creation():
 
 def test_what_a_topic_is_given():
     with Mock(3) as mock:
-        assert auto_creation.given(mock.server.address, "one", 5.0) == Given(3, 1)
+        assert auto_creation.given(mock.server.address, "one", 5.0) == CreationDefaults(3, 1)
     for broken in (Mock(0), Mock(leader=-1)):
         with broken as mock, pytest.raises(Unresolved):
             auto_creation.given(mock.server.address, "one", 0.05)

@@ -58,7 +58,7 @@ class Partition:
     drains: list[Drain] = field(default_factory=list)
 
 
-class Seen:
+class HistoryIndex:
     """The index of a history."""
 
     def __init__(self, history: History) -> None:
@@ -175,10 +175,10 @@ class Seen:
 
 
 _TAKE = {
-    "send": Seen._send,
-    "poll": Seen._poll,
-    "seek": Seen._seek,
-    "commit": Seen._commit,
-    "abort": Seen._abort,
-    "drain": Seen._drain,
+    "send": HistoryIndex._send,
+    "poll": HistoryIndex._poll,
+    "seek": HistoryIndex._seek,
+    "commit": HistoryIndex._commit,
+    "abort": HistoryIndex._abort,
+    "drain": HistoryIndex._drain,
 }

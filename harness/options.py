@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Options:
     """None, False and nothing: it was not asked for."""
 
     target: Sequence[str]
