@@ -434,10 +434,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if judgement is None:
         judgement = Judgement(broken(error or AssertionError("the case was not judged")))
     duration_ms = _duration_ms(judgement) if state.line is not None else None
+    state.booked.add(item.nodeid)  # first: an interruption may lose a row, and must not repeat one
     verdict = state.session.finish_case(
         case, judgement, call.duration * 1000 if duration_ms is None else duration_ms
     )
-    state.booked.add(item.nodeid)
     shown = _shown(report, item, verdict, state.session.told_of(case, judgement))
     if state.line is None:  # which asks asks the transcripts how long each case took
         case.judgement = Judgement(judgement.verdict)  # those of thousands are much memory
