@@ -127,7 +127,7 @@ def continuation(
 
 def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Result:
     """One campaign against a running target. Raises TargetDied."""
-    pairs = served_pairs(target)
+    pairs = [one for one in served_pairs(target) if one.key in campaign.keys or not campaign.keys]
     result = Result(campaign.name)
     recorded = None
     if campaign.source == "corpus":

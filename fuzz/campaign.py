@@ -46,6 +46,7 @@ class Campaign:
     faults: tuple[int, int]
     oracles: dict[str, Oracle]
     cases: int
+    keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
 
 
 def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
@@ -74,6 +75,7 @@ def load(path: Path) -> Campaign:
         tuple(fields["faults"]),
         chosen(path, "oracles", fields["oracles"], ORACLES),
         fields["cases"],
+        tuple(fields.get("keys", ())),
     )
 
 

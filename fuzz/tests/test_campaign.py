@@ -30,8 +30,8 @@ def finding(wire: bytes, index: int = 0):
     return judge(FRAMES, sent, Outcome((), SILENT), 5, index, ("trailing",))[0]
 
 
-def test_the_three_campaigns_load():
-    assert list(campaigns()) == ["corpus", "frames", "valid"]
+def test_the_campaigns_load():
+    assert list(campaigns()) == ["corpus", "fields", "frames", "records", "valid"]
 
 
 def test_a_case_descends_from_seed_and_index_alone():

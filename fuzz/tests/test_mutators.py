@@ -9,6 +9,8 @@ import pytest
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.mutators import FIXED_HEADER, SIZE, mutators
 from touchstone.fuzz.segments import LIMIT, frames_in
+from touchstone.reference_impl.wire.headers import decode_request
+from touchstone.reference_impl.wire.records import check_crc, entries
 
 MUTATORS = mutators()
 SEED = 7
@@ -17,17 +19,22 @@ WIRES = [
     for key, version in ((0, 9), (1, 12), (3, 4), (18, 0), (19, 5), (11, 7))
 ]
 FRAMING = {"size_lie", "pipeline"}  # the two whose fault is the framing itself
+ON_RECORDS = {"batch_field", "record_bytes", "record_field"}
+LAYERED = ON_RECORDS | {"array_shape", "field_edge"}
+PRODUCE = [
+    wire
+    for index in range(40)
+    for wire in [Generator([Pair(0, 9)], random.Random(f"{SEED}/records/{index}")).frame(3)[1]]
+    if len(wire) > 130  # others carry no records
+]
 
 
 def mutants(name: str, count: int = 300):
     for index in range(count):
         draw = random.Random(f"{SEED}/{name}/{index}")
-        wire = WIRES[index % len(WIRES)]
+        wires = PRODUCE if name in ON_RECORDS else WIRES
+        wire = wires[index % len(wires)]
         yield wire, MUTATORS[name](wire, draw)
-
-
-def test_there_are_twelve():
-    assert len(MUTATORS) == 12
 
 
 @pytest.mark.parametrize("name", MUTATORS)
@@ -38,7 +45,8 @@ def test_a_mutator_changes_most_frames(name):
 
 @pytest.mark.parametrize("name", MUTATORS)
 def test_a_mutant_is_bounded_by_what_it_was_made_of(name):
-    assert all(len(after) <= 4 * len(before) + 600 for before, after in mutants(name))
+    times, more = (100, 4000) if name in LAYERED else (4, 600)
+    assert all(len(after) <= times * len(before) + more for before, after in mutants(name))
 
 
 @pytest.mark.parametrize("name", sorted(MUTATORS.keys() - FRAMING))
@@ -133,3 +141,43 @@ def test_varint_stretch_replaces_one_byte():
         0 <= len(after) - len(before) <= 9 and len(after) >= len(before)
         for before, after in mutants("varint_stretch")
     )
+
+
+@pytest.mark.parametrize("name", sorted(LAYERED))
+def test_a_layered_fault_leaves_a_request_that_decodes(name):
+    for _, after in mutants(name):
+        request = decode_request(after[SIZE:])
+        assert request.end == len(after) - SIZE
+
+
+@pytest.mark.parametrize("name", sorted(ON_RECORDS))
+def test_a_fault_in_a_batch_leaves_its_checksum_right(name):
+    checked = 0
+    for before, after in mutants(name):
+        for records in changed_records(before, after):
+            try:
+                (found,) = entries(records)
+            except ValueError:  # the length or the magic is the fault
+                continue
+            if found[2] == 2 and found[1] == len(records):
+                check_crc(records, *found)
+                checked += 1
+    assert checked >= 150
+
+
+def changed_records(before: bytes, after: bytes):
+    """The records that the fault is in."""
+    for one, other in zip(records_in(before), records_in(after), strict=True):
+        if one != other:
+            yield other
+
+
+def records_in(wire: bytes):
+    topics = decode_request(wire[SIZE:]).body["topic_data"]
+    return [bytes(row["records"]) for topic in topics for row in topic["partition_data"]]
+
+
+def test_a_field_is_tried_at_each_of_its_edges():
+    tried = {decode_request(after[SIZE:]).body["acks"] for _, after in mutants("field_edge", 3000)
+             if decode_request(after[SIZE:]).header.key == 0}  # fmt: skip
+    assert {-32768, -2, 2, 32767} <= tried

@@ -12,7 +12,7 @@ from __future__ import annotations
 from touchstone.reference_impl.log.rules import AppendContext, LogError, RecordFault, Rules
 from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.reference_impl.wire.records.check import Checked
+from touchstone.reference_impl.wire.records.check import Checked, wrapped
 from touchstone.reference_impl.wire.records.convert import Flat
 
 NO_TIMESTAMP = -1
@@ -32,7 +32,9 @@ class RecordJudge:
         if config.log_append_time:
             return False
         before, after = self.bounds(config)
-        return before < LONG_MAX or facts.max_timestamp > now + after
+        if before < LONG_MAX or facts.max_timestamp > now + after:
+            return True
+        return facts.least_timestamp < now - LONG_MAX  # the difference from now wraps around
 
     def bounds(self, config: TopicConfig) -> tuple[int, int]:
         """How far before and after now a record's own timestamp may lie (KIP-937)."""
@@ -58,10 +60,10 @@ class RecordJudge:
                     f" {place.name}{stop}"
                 )
                 faults.append(RecordFault(index, message, self._rules.invalid_record))
-            elif checked and not oldest <= stamp <= newest:
+            elif checked and _far(now - stamp, before, after):
                 message = (
                     f"Timestamp {stamp} of message with offset {record.offset} is out of range."
-                    f" The timestamp should be within [{_wrapped(oldest)}, {_wrapped(newest)}]"
+                    f" The timestamp should be within [{wrapped(oldest)}, {wrapped(newest)}]"
                 )
                 faults.append(RecordFault(index, message, ErrorCode.INVALID_TIMESTAMP))
             elif stamped and not (checked and self._rules.append_time_needs_stamp):
@@ -109,6 +111,7 @@ def _quoted(faults: list[RecordFault]) -> str:
     )
 
 
-def _wrapped(value: int) -> int:
-    """Java's long arithmetic wraps around, and its messages show it."""
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+def _far(age: int, before: int, after: int) -> bool:
+    """Whether a record is too old or too new by Java's arithmetic, where both may wrap around."""
+    age = wrapped(age)
+    return age > before or wrapped(-age) > after

@@ -22,7 +22,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import compression as codecs
 from touchstone.reference_impl.wire.records import convert, message_set, patch, walk
-from touchstone.reference_impl.wire.records.check import Checked, check_records
+from touchstone.reference_impl.wire.records.check import Checked, check_records, wrapped
 from touchstone.reference_impl.wire.records.crc import crc32c
 from touchstone.reference_impl.wire.records.errors import PayloadError, RecordError
 
@@ -406,7 +406,7 @@ class Validator:
         flat = [
             convert.Flat(
                 record.offset_delta,
-                header.base_timestamp + record.timestamp_delta if fixed is None else fixed,
+                wrapped(header.base_timestamp + record.timestamp_delta) if fixed is None else fixed,
                 record.key,
                 record.value,
             )

@@ -48,6 +48,8 @@ from touchstone.reference_impl.wire.schema import Struct
 
 ADMIN_CLIENT = "__admin_client"  # the one client id that may write to internal topics
 ACKS = (ALL, 0, 1)
+LENGTH_END = 12  # of an entry: its offset and its length, which counts what follows
+INT_MOST = 2**31 - 1 - LENGTH_END
 PRODUCER_ID_END = 51
 FIRST_BY_ID = 13
 # A row of the answer, and the offset that the high watermark has to reach before; None for none.
@@ -111,10 +113,10 @@ class _Produce:
         for topic, partitions in _by_topic(self._request.body):
             name = name_of(self._metadata, topic, by_id=self._version >= FIRST_BY_ID)
             rows = []
-            for partition in partitions:
-                index = partition["index"]
-                row, required = self._append(
-                    name, partition, refusals.get((name or "", index)), now
+            for given in partitions:
+                index = given[-1]["index"]
+                row, required = self._append_one(
+                    name, given, refusals.get((name or "", index)), now
                 )
                 if required is not None or row["error_code"]:
                     failed = failed or bool(row["error_code"])
@@ -132,6 +134,26 @@ class _Produce:
         )
         answer = delayed.attempt(now)
         return delayed.wait(now) if answer is None else answer
+
+    def _append_one(
+        self, name: str | None, given: list[Struct], refusal: Refusal | None, now: int
+    ) -> Appended:
+        """The row of a partition. Of one that is named several times the last is appended whose
+        records have the right shape, and yet an error of another's shape is what is answered.
+        """
+        last = given[-1]
+        judged = len(given) > 1 and self._persona.quirk("produce.judges-repeated-partitions")
+        if not judged or self._version < 3 or name is None:
+            return self._append(name, last, refusal, now)
+        if self._metadata.partition(name, last["index"]) is None:
+            return self._append(name, last, refusal, now)
+        codes = [_shape_error(each["records"], self._version, self._persona) for each in given]
+        fit = [each for each, code in zip(given, codes, strict=True) if not code]
+        appended = self._append(name, fit[-1], refusal, now) if fit else None
+        wrong = [code for code in codes if code]
+        if wrong or appended is None:
+            return _error(last["index"], wrong[-1]), None
+        return appended
 
     def _append(
         self, name: str | None, partition: Struct, refusal: Refusal | None, now: int
@@ -265,6 +287,8 @@ def _trouble_before(
             if _unreadable(records) or (not first_only and _shape_error(records, version, persona)):
                 return Hangup("records of the wrong shape")
         if quirk("produce.unreadable-entry-fails-all"):
+            if _overflows(records):
+                return _everywhere(request, ErrorCode.UNKNOWN_SERVER_ERROR)
             try:
                 next(entries(records), None)
             except RecordError as fault:
@@ -276,13 +300,13 @@ def _trouble_before(
     return None
 
 
-def _by_topic(body: Struct) -> Iterator[tuple[Struct, list[Struct]]]:
-    """Each topic once with its partitions; of one that is named twice the last counts."""
-    topics: dict[Any, tuple[Struct, dict[int, Struct]]] = {}
+def _by_topic(body: Struct) -> Iterator[tuple[Struct, list[list[Struct]]]]:
+    """Each topic once with its partitions, and each of these with all that was sent for it."""
+    topics: dict[Any, tuple[Struct, dict[int, list[Struct]]]] = {}
     for topic in body["topic_data"]:
         for partition in topic["partition_data"]:
             _, rows = topics.setdefault((topic["topic_id"], topic["name"]), (topic, {}))
-            rows[partition["index"]] = partition
+            rows.setdefault(partition["index"], []).append(partition)
     for topic, rows in topics.values():
         yield topic, list(rows.values())
 
@@ -336,6 +360,16 @@ def _shape_error(records: bytes | None, version: int, persona: Persona) -> int:
     return invalid if len(found) > 1 else ErrorCode.NONE
 
 
+def _overflows(records: bytes) -> bool:
+    """Whether the first entry's size is no Java int: then a negative limit is set on a buffer
+    (ByteBufferLogInputStream.nextBatch at 2.8.2, 3.9 and 4.3.1; observed).
+    """
+    return (
+        len(records) >= LENGTH_END
+        and int.from_bytes(records[8:LENGTH_END], "big", signed=True) > INT_MOST
+    )
+
+
 def _unreadable(records: bytes) -> bool:
     """Whether there is no entry, or one too short for the producer id that 2.2 looks for."""
     try:
@@ -360,10 +394,10 @@ def _everywhere(request: Request, code: int, message: str | None = None) -> Stru
                 "name": topic["name"],
                 "topic_id": topic["topic_id"],
                 "partition_responses": [
-                    {**_error(partition["index"], code), "error_message": message}
-                    for partition in topic["partition_data"]
+                    {**_error(given[-1]["index"], code), "error_message": message}
+                    for given in partitions
                 ],
             }
-            for topic in request.body["topic_data"]
+            for topic, partitions in _by_topic(request.body)
         ]
     }

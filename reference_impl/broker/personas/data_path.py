@@ -86,6 +86,12 @@ ROWS: Rows = {
         {"1.0": "all", "2.2": "first", "2.8": ""},
         "ProduceRequest at 1.0.2, 2.2.1; observed",
     ),
+    "produce.judges-repeated-partitions": (
+        "Of a partition that a request names twice every entry's shape is judged, and an error of "
+        "one is answered; before, only the last entry was looked at.",
+        {"1.0": False, "2.8": True},
+        "KafkaApis.handleProduceRequest at 2.8.2, 3.9, 4.3.1; observed on all five releases",
+    ),
     "produce.unreadable-entry-fails-all": (
         "A first entry that cannot be read fails every partition with its message, because it is "
         "met while looking for transactional batches.",

@@ -26,6 +26,8 @@ from .columns import extent
 from .errors import RecordError
 
 _TWO_BYTES = 16383  # the largest raw varint of two bytes
+_LEAST_DELTA = -8192  # of a timestamp in two bytes
+_LONG_MIN, _LONG_MAX = -(1 << 63), (1 << 63) - 1
 _PATIENCE = 32  # records to go on one by one after a try for a run of like ones failed
 
 
@@ -35,6 +37,7 @@ class Checked(NamedTuple):
     max_timestamp: int  # by the records' deltas; -1 without records
     null_key: int  # index of the first record without a key; -1 if all have one
     sequential: bool  # offset deltas are 0, 1, 2 ... count-1
+    least_timestamp: int = 0  # none is below, but for those that wrap around: then LONG_MIN
 
 
 def check_records(
@@ -47,7 +50,7 @@ def check_records(
     if count < 0:
         raise RecordError(0, f"Found invalid record count {count} in magic v2 batch")
     # Timestamps are kept doubled, as zig-zag leaves them; no delta is as small as the start value.
-    newest, null_key, sequential = -(1 << 65), -1, True
+    newest, least, null_key, sequential = -(1 << 65), _LEAST_DELTA, -1, True
     index = pos = next_try = last_size = 0
     while index < count:
         start = pos
@@ -115,6 +118,8 @@ def check_records(
         pos, stamp, offset_delta, has_key = _read(payload, start, index, skim)
         if 2 * stamp > newest:
             newest = 2 * stamp
+        if stamp < least:
+            least = stamp
         if not has_key and null_key < 0:
             null_key = index
         sequential = sequential and offset_delta == index
@@ -123,10 +128,11 @@ def check_records(
         raise RecordError(pos, "Incorrect declared batch size, records still remaining in file")
     if not count:
         return Checked(-1, -1, True)
-    newest_timestamp = base_timestamp + (newest >> 1)
-    if newest_timestamp >= 1 << 63:
+    newest_timestamp, least_timestamp = base_timestamp + (newest >> 1), base_timestamp + least
+    if newest_timestamp > _LONG_MAX or least_timestamp < _LONG_MIN:
         newest_timestamp = _wrapped_maximum(payload, count, base_timestamp, skim)
-    return Checked(newest_timestamp, null_key, sequential)
+        least_timestamp = _LONG_MIN
+    return Checked(newest_timestamp, null_key, sequential, least_timestamp)
 
 
 def _skip_headers(payload: bytes, pos: int, raw_count: int) -> int:
@@ -182,10 +188,15 @@ def _skim(payload: bytes, start: int) -> tuple[int, int, int, bool]:
     return pos, stamp, offset_delta, key >= 0
 
 
+def wrapped(value: int) -> int:
+    """What Java's long arithmetic makes of a sum: it wraps around."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def _wrapped_maximum(payload: bytes, count: int, base: int, skim: bool) -> int:
-    """Largest timestamp when additions overflow: Java's longs wrap around, and so do ours."""
-    best, pos = -(1 << 63), 0
+    """Largest timestamp when additions overflow."""
+    best, pos = _LONG_MIN, 0
     for index in range(count):
         pos, stamp, _, _ = _read(payload, pos, index, skim)
-        best = max(best, (base + stamp + (1 << 63)) % (1 << 64) - (1 << 63))
+        best = max(best, wrapped(base + stamp))
     return best

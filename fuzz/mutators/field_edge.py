@@ -1,0 +1,41 @@
+"""Set one field of the body to an edge of its type; every length around it stays right."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from touchstone.fuzz.layers import WIDTHS, edges, is_scalar, places, within_body
+from touchstone.reference_impl.wire.schema import Field, Struct
+
+TEXTS = ("", "x", ".", "..", "a b", "\0", "\u00e9", "\u4e2d", "x" * 249, "x" * 250, "x" * 3000, "/")
+OTHERS: dict[str, tuple[Any, ...]] = {
+    "bool": (0, 1, 2, 0x7F, 0xFF),
+    "float64": (0.0, -0.0, -1.0, 5e-324, 1.7e308, float("inf"), float("-inf"), float("nan")),
+    "string": TEXTS,
+    "bytes": (b"", b"\0", b"\xff" * 16, bytes(1000)),
+    "uuid": (bytes(16), bytes(15) + b"\1", b"\xff" * 16),
+}
+
+
+def mutate(wire: bytes, draw: random.Random) -> bytes:
+    def change(key: int, version: int, body: Struct) -> None:
+        chosen = draw_one([one for one in places(key, version, body) if is_scalar(one)], draw)
+        if chosen is not None:
+            holder, name, row = chosen
+            values = [value for value in of_type(row, version) if value != holder[name]]
+            holder[name] = draw.choice(values)
+
+    return within_body(wire, change)
+
+
+def draw_one(found: list[Any], draw: random.Random) -> Any:
+    """One of them, or None where there is none."""
+    return draw.choice(found) if found else None
+
+
+def of_type(row: Field, version: int) -> list[Any]:
+    """What may be tried in a field."""
+    values = edges(row.element) if row.element in WIDTHS else list(OTHERS[row.element])
+    nullable = row.is_nullable(version) and not row.is_array
+    return [*values, None] if nullable else values
