@@ -13,7 +13,7 @@ from touchstone.fuzz.outcome import signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
 
 METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
-FIND_COORDINATOR, HEARTBEAT, NO_SUCH_MEMBER = 10, 12, 25
+FIND_COORDINATOR, HEARTBEAT, INIT_PRODUCER_ID, NO_SUCH_MEMBER = 10, 12, 22, 25
 GROUP_KEYS = {8, 9, 11, 12, 13, 14, 15, 16, 42, 47}
 TRIES = 400
 AFTER_DELETION = 50
@@ -47,6 +47,8 @@ def prepare(link: Link, cases: list[Case], *, fresh: bool = True) -> None:
     create_topics(link, wanted)
     if any(case.key in GROUP_KEYS for case in cases):
         wait_until(lambda: serves_groups(link), "no group coordinator", link)
+    if any(case.key == INIT_PRODUCER_ID for case in cases):
+        wait_until(lambda: has_producer_ids(link), "no producer ids", link)
 
 
 def serves_groups(link: Link) -> bool:
@@ -55,6 +57,13 @@ def serves_groups(link: Link) -> bool:
     ghost = {"group_id": "fz-group-0", "generation_id": 1, "member_id": "ghost"}
     answer = link.ask(HEARTBEAT, 0, ghost)
     return answer is not None and answer["error_code"] == NO_SUCH_MEMBER
+
+
+def has_producer_ids(link: Link) -> bool:
+    """Whether producer ids are given: in KRaft the first question has a broker ask for some."""
+    body = {"transactional_id": None, "transaction_timeout_ms": 1000}
+    answer = link.ask(INIT_PRODUCER_ID, 0, body)
+    return answer is not None and answer["error_code"] == 0
 
 
 def create_topics(link: Link, wanted: dict[str, bool]) -> None:
