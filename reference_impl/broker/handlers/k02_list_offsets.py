@@ -40,16 +40,24 @@ def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> 
     topics = []
     for topic in request.body["topics"]:
         counts.update((topic["name"], row["partition_index"]) for row in topic["partitions"])
-    for topic in request.body["topics"]:
-        rows = topic["partitions"]
-        if quirk("list-offsets.names-twice-answers-once"):
-            rows = list({row["partition_index"]: row for row in rows}.values())
-        answers = [
-            _answer(request, replicas, persona, topic["name"], row, counts, now) for row in rows
-        ]
-        if rows or not quirk("list-offsets.names-twice-answers-once"):
-            topics.append({"name": topic["name"], "partitions": answers})
+    once = quirk("list-offsets.names-twice-answers-once")
+    for name, rows in _each_once(request.body) if once else _as_named(request.body):
+        answers = [_answer(request, replicas, persona, name, row, counts, now) for row in rows]
+        topics.append({"name": name, "partitions": answers})
     return {"topics": topics}
+
+
+def _as_named(body: Struct) -> list[tuple[str, list[Struct]]]:
+    return [(topic["name"], topic["partitions"]) for topic in body["topics"]]
+
+
+def _each_once(body: Struct) -> list[tuple[str, list[Struct]]]:
+    """Each topic that has partitions, and each of these, once."""
+    topics: dict[str, dict[int, Struct]] = {}
+    for topic in body["topics"]:
+        rows = topics.setdefault(topic["name"], {})
+        rows.update((row["partition_index"], row) for row in topic["partitions"])
+    return [(name, list(rows.values())) for name, rows in topics.items() if rows]
 
 
 def fail(request: Request, code: int) -> Struct:

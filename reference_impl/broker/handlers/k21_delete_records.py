@@ -48,9 +48,9 @@ def handle(
     now: int,
 ) -> Struct | Wait:
     topics, left = [], []
-    for topic in request.body["topics"]:
-        name, rows = topic["name"], []
-        for asked in topic["partitions"]:
+    for name, partitions in _each_once(request.body):
+        rows = []
+        for asked in partitions:
             row, offset = _delete(replicas, purgatory, metadata, cluster, node, name, asked, now)
             rows.append(row)
             if not row["error_code"] and row["low_watermark"] < offset:
@@ -58,6 +58,15 @@ def handle(
         topics.append({"name": name, "partitions": rows})
     answer = {"topics": topics}
     return _later(request, replicas, answer, left, now) if left else answer
+
+
+def _each_once(body: Struct) -> list[tuple[str, list[Struct]]]:
+    """Each topic once, and each of its partitions; the last of those that are named twice."""
+    topics: dict[str, dict[int, Struct]] = {}
+    for topic in body["topics"]:
+        rows = topics.setdefault(topic["name"], {})
+        rows.update((row["partition_index"], row) for row in topic["partitions"])
+    return [(name, list(rows.values())) for name, rows in topics.items()]
 
 
 def fail(request: Request, code: int) -> Struct:

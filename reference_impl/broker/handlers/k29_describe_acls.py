@@ -1,16 +1,24 @@
 """DescribeAcls: there is no authorizer, hence no list.
 
-Observed on all five releases.
+A filter of which an element is UNKNOWN (0) cannot be parsed since 2.8. Observed on all five
+releases.
 """
 
 from __future__ import annotations
 
-from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.effects import Hangup, Request
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
+UNKNOWN = 0
+FILTERS = ("resource_type_filter", "pattern_type_filter", "operation", "permission_type")
 
-def handle(request: Request, now: int) -> Struct:
+
+def handle(request: Request, persona: Persona, now: int) -> Struct | Hangup:
+    unknown = any(request.body.get(name) == UNKNOWN for name in FILTERS)
+    if unknown and persona.quirk("acls.unknown-filters-close"):
+        return Hangup("an UNKNOWN element in a filter")
     return {
         "error_code": ErrorCode.SECURITY_DISABLED,
         "error_message": "No Authorizer is configured on the broker",

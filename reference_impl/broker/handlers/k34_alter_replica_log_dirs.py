@@ -21,13 +21,16 @@ from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> Struct:
+    paths = {
+        (topic["name"], index): row["path"]  # the last counts of a replica that is named twice
+        for row in request.body["dirs"]
+        for topic in row["topics"]
+        for index in topic["partitions"]
+    }
     by_topic: dict[str, list[Struct]] = {}
-    for row in request.body["dirs"]:
-        for topic in row["topics"]:
-            results = by_topic.setdefault(topic["name"], [])
-            for index in topic["partitions"]:
-                code = _move(replicas, persona, topic["name"], index, row["path"], now)
-                results.append({"partition_index": index, "error_code": code})
+    for (name, index), path in paths.items():
+        code = _move(replicas, persona, name, index, path, now)
+        by_topic.setdefault(name, []).append({"partition_index": index, "error_code": code})
     return {
         "results": [{"topic_name": name, "partitions": rows} for name, rows in by_topic.items()]
     }

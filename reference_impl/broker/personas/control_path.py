@@ -275,6 +275,11 @@ ROWS: Rows = {
         {"1.0": True, "2.2": False},
         _SEEN,
     ),
+    "acls.unknown-filters-close": (
+        "A DescribeAcls with an UNKNOWN element in its filter cannot be parsed.",
+        {"1.0": False, "2.8": True},
+        "observed on all five releases",
+    ),
     "acls.refusal": (
         "What CreateAcls and DeleteAcls say where there is no authorizer.",
         {
