@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from touchstone.fuzz.mutators import frame
@@ -52,7 +52,9 @@ def places(key: int, version: int, body: Struct) -> list[Place]:
     return list(_places(API[key].request.fields, version, body))
 
 
-def _places(rows: Sequence[Field], version: int, struct_: Struct) -> Iterator[Place]:
+def _places(
+    rows: tuple[Field, ...] | list[Field], version: int, struct_: Struct
+) -> Iterator[Place]:
     for row in fields_of(rows, version):
         yield struct_, row.name, row
         value = struct_.get(row.name)

@@ -75,9 +75,12 @@ class ConfigChanges:
     ) -> None:
         """Let `configs` be the overrides of this resource; ApiError where Kafka refuses."""
         if kind == TOPIC:
-            if name not in self._broker.cluster.topics:
+            missing = name not in self._broker.cluster.topics
+            if missing and not self._broker.persona.kraft:  # there values are looked at first
                 raise self.missing(name)
             self._hold(kind, name, lambda: self._broker.room(TopicSettings).check(configs))
+            if missing:
+                raise self.missing(name)
             if not validate_only:
                 left_out = self._broker.room(TopicSettings).left_out(configs)
                 self._broker.cluster.configure(name, configs, left_out)

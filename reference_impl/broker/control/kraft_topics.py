@@ -289,14 +289,15 @@ def delete_topics(
     if not _may_delete(broker):
         code = ErrorCode.INVALID_REQUEST if version < 3 else ErrorCode.TOPIC_DELETION_DISABLED
         return [Outcome(name, code, topic_id=topic_id) for name, topic_id in rows]
-    if timeout <= 0:
-        return [Outcome(name, topic_id=i).timed_out() for name, i in rows]
     cluster = broker.cluster
     ids = {topic_id for name, topic_id in rows if name is None and topic_id != NO_TOPIC_ID}
     repeated = {row for row, times in Counter(rows).items() if times > 1}
     named = {cluster.topics[name].id for name, _ in rows if name in cluster.topics}
-    outcomes = []
+    outcomes: list[Outcome | None] = []
     for row in dict.fromkeys(rows):
+        if timeout <= 0 and row not in repeated:  # that is found before the controller is asked
+            outcomes.append(Outcome(row[0], topic_id=row[1]).timed_out())
+            continue
         try:
             outcomes.append(_delete(broker, row, ids, repeated, named))
         except ApiError as refused:

@@ -11,7 +11,7 @@ Sources: OFFS-01 to 17; group/coordinator.py, group/offsets.py; observed on all 
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
@@ -91,7 +91,8 @@ def _located(request: Request, commits: OffsetCommits, cluster: Cluster, persona
     rows = []
     by_id = request.header.version >= FIRST_BY_ID
     failed_first = persona.quirk("groups.newer-coordinator")
-    for asked in request.body["topics"]:
+    topics = request.body["topics"]
+    for asked in _each_once(topics) if persona.quirk("offset-commit.merges-topics") else topics:
         if by_id:
             topic = cluster.by_id.get(asked["topic_id"])
             missing = ErrorCode.UNKNOWN_TOPIC_ID if topic is None else None
@@ -109,6 +110,15 @@ def _located(request: Request, commits: OffsetCommits, cluster: Cluster, persona
         if answers:  # a topic without partitions is not answered
             rows.append((asked, topic if there else None, answers))
     return rows
+
+
+def _each_once(topics: Sequence[Struct]) -> list[Struct]:
+    """Each topic once, with the partitions of every time that it is named."""
+    merged: dict[str, Struct] = {}
+    for topic in topics:
+        first = merged.setdefault(topic["name"], {**topic, "partitions": []})
+        first["partitions"] += topic["partitions"]
+    return list(merged.values())
 
 
 def _admitted(

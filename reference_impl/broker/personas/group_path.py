@@ -42,6 +42,11 @@ ROWS: Rows = {
         {"1.0": False, "2.2": True},
         "GroupCoordinator.NewMemberJoinTimeoutMs@2.2.1",
     ),
+    "offset-commit.merges-topics": (
+        "A topic that OffsetCommit names twice is one topic of the answer.",
+        {"1.0": True, "4.3": False},
+        "observed on all five releases",
+    ),
     "groups.newer-coordinator": (
         "Commits of version 9 and later to a group that does not exist answer GROUP_ID_NOT_FOUND, "
         "and rows that failed come first (the coordinator written for KIP-848; 3.9 has it and "
