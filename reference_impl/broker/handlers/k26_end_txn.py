@@ -32,7 +32,7 @@ def handle(request: Request, transactions: Transactions, now: int) -> Struct | W
     ticket = transactions.coordinator.end(
         body["transactional_id"],
         Producer(body["producer_id"], body["producer_epoch"]),
-        body["committed"],
+        bool(body["committed"]),
         bumps=bumps,
         now=now,
     )

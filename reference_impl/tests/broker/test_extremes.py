@@ -24,7 +24,7 @@ from touchstone.reference_impl.wire.headers import encode_request
 from touchstone.reference_impl.wire.records import build
 from touchstone.reference_impl.wire.schema import Field, Struct, fields_of, within
 
-REQUESTS = 60  # of each API
+REQUESTS = 150  # of each API
 NAMES = ["t", "g", "", "__consumer_offsets", "0", "x" * 249]
 TIMES = [-(2**63), -(2**62), -1, 0, 2**31, 2**62, 2**63 - 1]
 NUMBERS: dict[str, list[int] | list[float]] = {
@@ -72,7 +72,7 @@ class Extremes:
         if kind in NUMBERS:
             return choice(NUMBERS[kind])
         return {
-            "bool": lambda: choice([True, False]),
+            "bool": lambda: choice([0, 1, 0x7F, 0xFF]),  # Java takes any byte but 0 for true
             "string": lambda: choice(NAMES),
             "uuid": lambda: choice([bytes(16), b"\xff" * 16, self.topic_id]),
             "bytes": lambda: choice([b"", bytes(8), *record_sets()[:2]]),
