@@ -7,7 +7,7 @@ import random
 from touchstone.fuzz.layers import edges, stored, within_batch
 from touchstone.reference_impl.wire.records.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader
 
-LENGTH_AT = slice(8, 12)  # outside the CRC, as the base offset and the leader epoch are
+LENGTH_AT, LENGTH_END = 8, 12  # outside the CRC, as the base offset and the leader epoch are
 TYPES = {
     "base_offset": "int64", "partition_leader_epoch": "int32", "magic": "int8",
     "attributes": "int16", "last_offset_delta": "int32", "base_timestamp": "int64",
@@ -27,7 +27,8 @@ def _change(header: BatchHeader, payload: bytes, draw: random.Random) -> bytes:
     if name == "batch_length":
         real = len(batch) - LOG_OVERHEAD
         length = draw.choice((-1, 0, LEAST - 1, LEAST, real - 1, real + 1, 2**31 - 1))
-        return batch[: LENGTH_AT.start] + length.to_bytes(4, "big", signed=True) + batch[12:]
+        lie = length.to_bytes(LENGTH_END - LENGTH_AT, "big", signed=True)
+        return batch[:LENGTH_AT] + lie + batch[LENGTH_END:]
     if name == "attributes":  # the payload stays as it is stored: its codec may be a lie then
         changed = header._replace(attributes=header.attributes ^ (1 << draw.randrange(15)))
     else:

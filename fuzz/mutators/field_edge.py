@@ -20,18 +20,13 @@ OTHERS: dict[str, tuple[Any, ...]] = {
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
     def change(key: int, version: int, body: Struct) -> None:
-        chosen = draw_one([one for one in places(key, version, body) if is_scalar(one)], draw)
-        if chosen is not None:
-            holder, name, row = chosen
+        scalars = [place for place in places(key, version, body) if is_scalar(place)]
+        if scalars:
+            holder, name, row = draw.choice(scalars)
             values = [value for value in of_type(row, version) if value != holder[name]]
             holder[name] = draw.choice(values)
 
     return within_body(wire, change)
-
-
-def draw_one(found: list[Any], draw: random.Random) -> Any:
-    """One of them, or None where there is none."""
-    return draw.choice(found) if found else None
 
 
 def of_type(row: Field, version: int) -> list[Any]:

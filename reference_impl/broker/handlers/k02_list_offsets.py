@@ -16,7 +16,7 @@ from collections import Counter
 
 from touchstone.reference_impl.broker.effects import Hangup, Request
 from touchstone.reference_impl.broker.personas.persona import Persona
-from touchstone.reference_impl.broker.replication.partitions import CONSUMER, DEBUGGING
+from touchstone.reference_impl.broker.replication.partitions import CONSUMER, DEBUGGING, each_once
 from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END
@@ -40,24 +40,14 @@ def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> 
     topics = []
     for topic in request.body["topics"]:
         counts.update((topic["name"], row["partition_index"]) for row in topic["partitions"])
-    once = quirk("list-offsets.names-twice-answers-once")
-    for name, rows in _each_once(request.body) if once else _as_named(request.body):
+    if quirk("list-offsets.names-twice-answers-once"):
+        named = [(name, rows) for name, rows in each_once(request.body) if rows]
+    else:
+        named = [(topic["name"], topic["partitions"]) for topic in request.body["topics"]]
+    for name, rows in named:
         answers = [_answer(request, replicas, persona, name, row, counts, now) for row in rows]
         topics.append({"name": name, "partitions": answers})
     return {"topics": topics}
-
-
-def _as_named(body: Struct) -> list[tuple[str, list[Struct]]]:
-    return [(topic["name"], topic["partitions"]) for topic in body["topics"]]
-
-
-def _each_once(body: Struct) -> list[tuple[str, list[Struct]]]:
-    """Each topic that has partitions, and each of these, once."""
-    topics: dict[str, dict[int, Struct]] = {}
-    for topic in body["topics"]:
-        rows = topics.setdefault(topic["name"], {})
-        rows.update((row["partition_index"], row) for row in topic["partitions"])
-    return [(name, list(rows.values())) for name, rows in topics.items() if rows]
 
 
 def fail(request: Request, code: int) -> Struct:

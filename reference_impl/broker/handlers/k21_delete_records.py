@@ -19,7 +19,7 @@ from typing import NamedTuple
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.purgatory import Purgatory
-from touchstone.reference_impl.broker.replication.partitions import log_key
+from touchstone.reference_impl.broker.replication.partitions import each_once, log_key
 from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS, Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
@@ -48,7 +48,7 @@ def handle(
     now: int,
 ) -> Struct | Wait:
     topics, left = [], []
-    for name, partitions in _each_once(request.body):
+    for name, partitions in each_once(request.body):
         rows = []
         for asked in partitions:
             row, offset = _delete(replicas, purgatory, metadata, cluster, node, name, asked, now)
@@ -58,15 +58,6 @@ def handle(
         topics.append({"name": name, "partitions": rows})
     answer = {"topics": topics}
     return _later(request, replicas, answer, left, now) if left else answer
-
-
-def _each_once(body: Struct) -> list[tuple[str, list[Struct]]]:
-    """Each topic once, and each of its partitions; the last of those that are named twice."""
-    topics: dict[str, dict[int, Struct]] = {}
-    for topic in body["topics"]:
-        rows = topics.setdefault(topic["name"], {})
-        rows.update((row["partition_index"], row) for row in topic["partitions"])
-    return [(name, list(rows.values())) for name, rows in topics.items()]
 
 
 def fail(request: Request, code: int) -> Struct:

@@ -49,3 +49,14 @@ def leader_of(metadata: MetadataView, topic: str, index: int) -> tuple[Struct, S
     if node is None:
         return leader, None
     return leader, {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+
+
+def each_once(body: Struct) -> list[tuple[str, list[Struct]]]:
+    """Each topic of a request once with each of its partitions; of one that is named twice the last
+    counts.
+    """
+    topics: dict[str, dict[int, Struct]] = {}
+    for topic in body["topics"]:
+        rows = topics.setdefault(topic["name"], {})
+        rows.update((row["partition_index"], row) for row in topic["partitions"])
+    return [(name, list(rows.values())) for name, rows in topics.items()]
