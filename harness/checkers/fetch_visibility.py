@@ -1,7 +1,7 @@
 """A consumer sees nothing beyond the high watermark, with read_committed nothing beyond the LSO.
 
 Records above the high watermark may still be lost; records above the last stable offset belong to
-open transactions (KIP-98).
+open transactions (KIP-98). The limit that counts is one that a later answer tells (`walks.bounded`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,23 @@ READ_COMMITTED = 1
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for partition, batches in walks.fetched(transcript):
-        request = walks.request_of(partition.exchange)
-        replica = request.get("replica_state", request).get("replica_id", CONSUMER)
-        if replica != CONSUMER:
-            continue
-        committed = request.get("isolation_level", 0) == READ_COMMITTED
-        word = "last_stable_offset" if committed else "high_watermark"
-        limit = partition.answer.get(word, -1)
-        for index, entry in walks.whole(batches):
-            first = walks.offsets(entry)[0]
-            if 0 <= limit <= first:
-                path = f"{partition.path}.records[{index}]"
-                text = f"begins at offset {first}, {word} is {limit}"
-                found.append(Finding("fetch-visibility", partition.exchange.label, path, text))
+    for word in ("high_watermark", "last_stable_offset"):
+        for partition, batches, limit in walks.bounded(transcript, word):
+            if word != _limit(partition):
+                continue
+            for index, entry in walks.whole(batches):
+                first = walks.offsets(entry)[0]
+                if first >= limit:
+                    path = f"{partition.path}.records[{index}]"
+                    text = f"begins at offset {first}, {word} was {limit} later"
+                    found.append(Finding("fetch-visibility", partition.exchange.label, path, text))
     return found
+
+
+def _limit(partition: walks.Partition) -> str:
+    """Which limit holds for who asked; none for a replica."""
+    request = walks.request_of(partition.exchange)
+    if request.get("replica_state", request).get("replica_id", CONSUMER) != CONSUMER:
+        return ""
+    committed = request.get("isolation_level", 0) == READ_COMMITTED
+    return "last_stable_offset" if committed else "high_watermark"

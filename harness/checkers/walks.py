@@ -123,6 +123,26 @@ def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[Struct]]]:
             yield partition, _opened(partition.answer.get("records")) or []
 
 
+def bounded(transcript: Transcript, word: str) -> Iterator[tuple[Partition, list[Struct], int]]:
+    """Every fetched partition, its batches, and the most that this limit of its log then was.
+
+    `word` names the limit. In the answer itself it may be too low: Kafka notes its limits one by
+    one, then reads up to those that hold by then (Partition.readRecords at 3.9). Limits only rise,
+    so the most is the lowest that a later answer on this connection tells; an answer without a
+    later one is left out, and all of a case that harms brokers or deletes topics.
+    """
+    if harmed(transcript) or any(True for _ in decoded(transcript, "DeleteTopics")):
+        return
+    lowest: dict[tuple[Any, ...], int] = {}
+    for partition, batches in reversed([*fetched(transcript)]):
+        key = (partition.exchange.event.connection, *partition.key)
+        if key in lowest:
+            yield partition, batches, lowest[key]
+        limit = partition.answer.get(word, -1)
+        if limit >= 0:
+            lowest[key] = min(limit, lowest.get(key, limit))
+
+
 _opened = lru_cache(maxsize=8)(record_view.view)  # every checker of batches looks at the same few
 
 

@@ -1,6 +1,7 @@
 """Log start <= last stable offset <= high watermark, wherever an answer shows them together.
 
--1 (or an absent field) means unknown and is left out.
+-1 (or an absent field) means unknown and is left out. Kafka notes the higher limit first and it may
+rise meanwhile, so the lower one is held against what a later answer tells (`walks.bounded`).
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Transcript
 
-RISING = ("log_start_offset", "last_stable_offset", "high_watermark")
+PAIRS = (
+    ("log_start_offset", "last_stable_offset"),
+    ("log_start_offset", "high_watermark"),
+    ("last_stable_offset", "high_watermark"),
+)
 
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for partition, _ in walks.fetched(transcript):
-        known = [(word, partition.answer.get(word, -1)) for word in RISING]
-        known = [(word, value) for word, value in known if value >= 0]
-        for (low, least), (high, most) in zip(known, known[1:], strict=False):
+    for low, high in PAIRS:
+        for partition, _, most in walks.bounded(transcript, high):
+            least = partition.answer.get(low, -1)
             if least > most:
-                word = f"{low} {least} is above {high} {most}"
+                word = f"{low} {least} is above {high}, which was {most} later"
                 found.append(Finding("watermarks", partition.exchange.label, partition.path, word))
     return found

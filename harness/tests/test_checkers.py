@@ -17,6 +17,7 @@ from touchstone.harness.model.transcript import OUTCOMES
 from touchstone.harness.targets.liars import LIARS, LyingServer, stored
 from touchstone.harness.tests.conversations import conversation
 from touchstone.harness.tests.witness import RELEASES, golden, witness
+from touchstone.reference_impl.wire.records.batch import Record, encode_batch
 
 LAST = "4.3"
 SHORT_S, LONG_S = 0.25, 60.0  # for those who hang, and for those who answer, on any machine
@@ -112,6 +113,34 @@ def test_partitions_are_found_by_id_and_by_name():
     )  # fmt: skip
     (found,) = walks.partitions(by_id, "Fetch")
     assert (found.topic, found.index, found.asked["fetch_offset"]) == (b"\1" * 16, 0, 3)
+
+
+def fetched_twice(first, second):
+    """Two answers of Fetch with a batch at offset 0: their (high watermark, last stable offset)."""
+    batch = encode_batch([Record(0, 0, b"k", b"v")], base_timestamp=1)
+    asked = {"topics": [{"topic": "t", "partitions": [{"partition": 0}]}]}
+    lines = []
+    for label, (mark, stable) in (("first", first), ("second", second)):
+        part = {"partition_index": 0, "error_code": 0, "log_start_offset": 0, "records": batch,
+                "high_watermark": mark, "last_stable_offset": stable}  # fmt: skip
+        answer = {"responses": [{"topic": "t", "partitions": [part]}]}
+        lines.append((label, "Fetch", 5, asked, answer))
+    return conversation(*lines)
+
+
+@pytest.mark.parametrize(
+    "first, second, broken",
+    [
+        ((0, 0), (1, 1), set()),  # the batch was acknowledged between note and read
+        ((0, 0), (0, 0), {"fetch-visibility"}),
+        ((0, 1), (1, 1), set()),  # so was what made it stable
+        ((0, 1), (0, 0), {"fetch-visibility", "watermarks"}),
+    ],
+)
+def test_a_limit_that_rose_while_the_log_was_read_breaks_nothing(first, second, broken):
+    """Real Kafka 2.8.2 with three brokers answered a record at the high watermark of its answer."""
+    found = checkers.check_all(fetched_twice(first, second))
+    assert {finding.checker for finding in found} == broken
 
 
 def test_tagged_fields_that_hold_their_default_are_no_fields():
