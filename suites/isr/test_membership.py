@@ -16,6 +16,7 @@ from touchstone.suites.kit.three_brokers import (
     ISR,
     LEADER,
     MARK,
+    OFFLINE,
     PART,
     READ,
     SHORT_SESSIONS,
@@ -33,7 +34,6 @@ from touchstone.suites.kit.three_brokers import (
     write,
 )
 
-OFFLINE = f"{PART}.offline_replicas"
 UNCLEAN = {"unclean.leader.election.enable": "true"}
 
 
@@ -152,7 +152,7 @@ def test_its_last_member_stays_in_it(case):
         until_led(case, name, 1, [1], "alone"),
         write(name, TWO),
         kill_broker(1),
-        until_leaderless(case, name),
+        until_leaderless(case, name, offline=[1, 2]),
         start_broker(1),
         until_led(case, name, 1, [1], "back"),
         marked(name, 2, **unstamped(case)),
@@ -185,7 +185,7 @@ def test_only_its_members_are_elected(case):
         stop_broker(1),
         until_leaderless(case, name),
         start_broker(2),
-        until_leaderless(case, name, "still", at=2),
+        until_leaderless(case, name, "still", at=2, offline=[1]),
         start_broker(1),
         until_led(case, name, 1, [1, 2], "back"),
         marked(name, 2, **unstamped(case)),

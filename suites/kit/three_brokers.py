@@ -32,6 +32,7 @@ BROKERS, NOBODY = (0, 1, 2), -1
 FIRST = 0  # the controller, where brokers elect one
 PART = "topics[0].partitions[0]"
 LEADER, EPOCH, ISR = f"{PART}.leader_id", f"{PART}.leader_epoch", f"{PART}.isr_nodes"
+OFFLINE = f"{PART}.offline_replicas"
 WRITTEN = "responses[0].partition_responses[0]"
 READ = "responses[0].partitions[0]"
 MARK = f"{READ}.high_watermark"
@@ -214,9 +215,15 @@ def stopped(broker: int, *, seen_by: int = 1) -> list[Any]:
     return [stop_broker(broker), Until(told, "brokers[*].node_id", "each !=", broker)]
 
 
-def until_leaderless(case: Any, topic: Any, name: str = "nobody", *, at: int = 0) -> Until:
-    """Look until one broker sees no leader."""
-    return Until(look(case, topic, name, at=at), LEADER, "==", NOBODY)
+def until_leaderless(
+    case: Any, topic: Any, name: str = "nobody", *, at: int = 0, offline: Sequence[int] = ()
+) -> Until:
+    """Look until one broker sees no leader, and these replicas as offline.
+
+    With ZooKeeper the controller tells the two in turn.
+    """
+    gone = ((OFFLINE, "==", list(offline)),) if offline else ()
+    return Until(look(case, topic, name, at=at), LEADER, "==", NOBODY, also=gone)
 
 
 def led(

@@ -85,6 +85,7 @@ def test_a_default_goes_when_it_is_taken_back(case):
         placed(other, {0: (2,)}),
         alter_configs("1", {"min.insync.replicas": 2}, name="set", **how),
         Until(write(own, ONE, name="here"), CODE, "==", ErrorCode.NOT_ENOUGH_REPLICAS),
+        read(other, at=2, name="until all logs know", max_wait_ms=500),  # they hear of it in turn
         write(second, ONE, name="there"),
         write(other, ONE, to=2, name="elsewhere"),
         alter_configs("1", {}, name="taken back", **how),
