@@ -95,9 +95,7 @@ class Symbols:
 class Reason:
     """A legal difference: its name, why it is legal, where it applies, what it does.
 
-    `fields` are the names of the values it rewrites; "" means the whole struct. A rewrite keeps what
-    means "none" (0, -1, "", null), keeps relations (a symbol, not a constant) and drops no element.
-    How to tell a legal difference from a race or a release: docs/howto/legal-difference.md.
+    `fields`: the values it rewrites; "" is the struct. See docs/howto/legal-difference.md.
     """
 
     name: str
