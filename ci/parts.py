@@ -2,10 +2,10 @@
 
     python -m ci.parts 6 suites/ --target reference@4.3 --results DIR --run NAME ...
 
-Collecting thousands of cases costs three seconds of a processor and is the same for every part, so
-this process collects, forks, and each process goes on with its `--shard`. They ask brokers that
-they start themselves; on a target that somebody else runs, parts would share the names of their
-topics, so such a target gets a process for each part (`ci/conformance.py`).
+Collecting thousands of cases and reading Kafka's answers costs four seconds of a processor and is
+the same for every part, so this process does it, forks, and each process goes on with its shard.
+They ask brokers that they start themselves; on a target that somebody else runs, parts would share
+the names of their topics, so such a target gets a process for each part (`ci/conformance.py`).
 
 The exit code is the worst of all. What a part said whose exit code is not 0 is printed here.
 """
@@ -18,18 +18,46 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import IO
 
 import pytest
 
 from touchstone.harness import plugin
-from touchstone.harness.model.shard import Shard
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.shard import Shard, by_weight
+from touchstone.harness.run.oracles import Recorded
 from touchstone.harness.run.tally import worst
 
 # Allocations between two looks for garbage, and looks of each generation before one at the next: a
 # case makes thousands of values and few cycles, and Python's 700 cost a tenth of the time.
 GARBAGE = 20_000, 50, 50
+
+CASE_S, LONGEST_S = 0.2, 10.0  # of a case that waits for nothing; more than this none of ours waits
+
+
+@dataclass(frozen=True)
+class Timed(Shard):
+    """A part of a persona. Its clusters start in a millisecond, so cases of one shape need not stay
+    together, and how long Kafka took tells which of them wait.
+    """
+
+    kafka_s: Mapping[str, float] = field(default_factory=dict)  # case id -> seconds
+
+    def deal(self, cases: Sequence[CaseId]) -> list[int]:
+        weights = [CASE_S + min(self.kafka_s.get(case.id, 0), LONGEST_S) for case in cases]
+        return by_weight(cases, weights, self.count)
+
+
+def recorded_s(items: Sequence[pytest.Item]) -> dict[str, float]:
+    """How long Kafka took for each case, in seconds. Reads the recordings, for all parts."""
+    cases = [case for item in items if (case := plugin._case(item)) is not None]
+    return {
+        case.case.id: case.judge.oracle.store.took_s(case.claim.suite, case.case.id)
+        for case in cases
+        if isinstance(case.judge.oracle, Recorded)
+    }
 
 
 class Parts:
@@ -41,7 +69,10 @@ class Parts:
         self.others: dict[int, IO[str]] = {}  # process id -> what it says
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config) -> None:
+    def pytest_collection_modifyitems(
+        self, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        kafka_s = recorded_s(items)
         sys.stdout.flush()
         sys.stderr.flush()
         gc.collect()
@@ -55,7 +86,7 @@ class Parts:
                 break
             self.others[process] = output
         session = plugin._session(config)
-        shard = Shard(self.index, self.count)
+        shard = Timed(self.index, self.count, kafka_s)
         session.options = dataclasses.replace(session.options, shard=shard)
 
     def _become(self, index: int, output: IO[str]) -> None:

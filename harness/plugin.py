@@ -264,15 +264,13 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Shard) -> None:
     """What this part of the run judges; tests that are no cases belong to the first part."""
-    from touchstone.harness.model.shard import deal
-
     judges: dict[int, list[tuple[pytest.Item, CaseId]]] = {}
     for item in items:
         if (case := _case(item)) is not None:
             judges.setdefault(id(case.judge), []).append((item, case.case))
     others = {id(item) for item in items if shard.index > 1 and _case(item) is None}
     for pairs in judges.values():
-        dealt = deal([case for _, case in pairs], shard.count)
+        dealt = shard.deal([case for _, case in pairs])
         others |= {id(item) for (item, _), n in zip(pairs, dealt, strict=True) if n != shard.index}
     config.stash[_STATE].others = [item for item in items if id(item) in others]
     items[:] = [item for item in items if id(item) not in others]

@@ -1,7 +1,7 @@
 """A consumer sees nothing beyond the high watermark, with read_committed nothing beyond the LSO.
 
 Records above the high watermark may still be lost; records above the last stable offset belong to
-open transactions (KIP-98). The limit that counts is one that a later answer tells (`walks.bounded`).
+open transactions (KIP-98). The limit that counts is what a later answer tells (`walks.bounded`).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ import fcntl
 import json
 import lzma
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from touchstone.harness.model.transcript import Transcript
 
 SCHEMA = 1
 SUFFIX = ".jsonl.xz"
+_TIME_US = re.compile(r'"t":(\d+)')  # of an event, since its case began
 _FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 32 << 20}]
 
 
@@ -69,6 +71,12 @@ class Store:
     def cases(self, suite: str) -> Mapping[str, str]:
         """Case id -> its transcript as stored, undecoded."""
         return self._suite(suite).cases
+
+    def took_s(self, suite: str, case: str) -> float:
+        """How long Kafka took, in seconds, to the last event; 0 where nothing is recorded."""
+        text = self.cases(suite).get(case, "")
+        found = _TIME_US.match(text, text.rfind('"t":'))
+        return int(found[1]) / 1e6 if found else 0.0
 
     def origin(self, suite: str, case: str) -> Provenance | None:
         """Who gave this answer; None when nobody wrote it down."""

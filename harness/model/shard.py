@@ -19,6 +19,9 @@ from dataclasses import dataclass
 
 from touchstone.harness.model.claim import CaseId
 
+# What stays together: its weight, the id of its first case, its places among the cases.
+Piece = tuple[float, str, list[int]]
+
 HARM = "harm"
 HARMFUL = 20  # cases that harm nobody take as long as one that does
 LARGE = 8  # a shape is cut where it is more than so many-th of a part
@@ -34,6 +37,10 @@ class Shard:
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"
 
+    def deal(self, cases: Sequence[CaseId]) -> list[int]:
+        """The part (from 1) of each case, in the order of the cases. It does not depend on it."""
+        return by_shape(cases, self.count)
+
 
 def parse(word: str) -> Shard:
     """ "2/3". Raises ValueError."""
@@ -43,11 +50,22 @@ def parse(word: str) -> Shard:
     return Shard(int(found[1]), int(found[2]))
 
 
-def deal(cases: Sequence[CaseId], count: int) -> list[int]:
-    """The part (from 1) of each case, in the order of the cases. It does not depend on it."""
-    pieces = _pieces(cases, count)
-    parts = [(0, number) for number in range(1, count + 1)]
-    found = [0] * len(cases)
+def by_shape(cases: Sequence[CaseId], count: int) -> list[int]:
+    """The part of each case, where a cluster is dear."""
+    return _dealt(_pieces(cases, count), len(cases), count)
+
+
+def by_weight(cases: Sequence[CaseId], weights: Sequence[float], count: int) -> list[int]:
+    """The part of each case, where a cluster costs nothing and the cost of cases is known."""
+    every = zip(cases, weights, strict=True)
+    pieces = [(weight, case.id, [place]) for place, (case, weight) in enumerate(every)]
+    return _dealt(pieces, len(cases), count)
+
+
+def _dealt(pieces: Sequence[Piece], cases: int, count: int) -> list[int]:
+    """Always the heaviest that is left, to whom has least."""
+    parts: list[tuple[float, int]] = [(0.0, number) for number in range(1, count + 1)]
+    found = [0] * cases
     for weight, _, places in sorted(pieces, key=lambda piece: (-piece[0], piece[1])):
         load, number = heapq.heappop(parts)
         heapq.heappush(parts, (load + weight, number))
@@ -60,13 +78,13 @@ def _weight(case: CaseId) -> int:
     return HARMFUL if HARM in case.claim.capabilities else 1
 
 
-def _pieces(cases: Sequence[CaseId], count: int) -> list[tuple[int, str, list[int]]]:
-    """What stays together: its weight, the id of its first case, its places among the cases."""
+def _pieces(cases: Sequence[CaseId], count: int) -> list[Piece]:
+    """What stays together."""
     shapes: dict[tuple[object, bool], list[int]] = {}
     for place, case in sorted(enumerate(cases), key=lambda pair: pair[1].id):
         shapes.setdefault((case.claim.shape, _weight(case) > 1), []).append(place)
     large = sum(map(_weight, cases)) / (count * LARGE)
-    pieces = []
+    pieces: list[Piece] = []
     for places in shapes.values():
         weight = _weight(cases[places[0]])
         cut = count if weight * len(places) > large else 1

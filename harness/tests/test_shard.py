@@ -35,13 +35,13 @@ COUNTS = (1, 2, 3, 4, 7)
 
 
 def dealt(count, cases=CASES):
-    return dict(zip([case.id for case in cases], shard.deal(cases, count), strict=True))
+    return dict(zip([case.id for case in cases], shard.by_shape(cases, count), strict=True))
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_every_part_has_work_and_no_part_much_more_than_another(count):
     loads = Counter()
-    for case, part in zip(CASES, shard.deal(CASES, count), strict=True):
+    for case, part in zip(CASES, shard.by_shape(CASES, count), strict=True):
         loads[part] += shard.HARMFUL if case.claim.capabilities else 1
     assert set(loads) == set(range(1, count + 1))
     assert max(loads.values()) <= 1.1 * min(loads.values())
@@ -54,14 +54,14 @@ def test_the_parts_do_not_depend_on_the_order(count):
 
 
 def test_a_small_shape_stays_in_one_part():
-    parts = zip((case.claim.shape for case in CASES), shard.deal(CASES, 4), strict=True)
+    parts = zip((case.claim.shape for case in CASES), shard.by_shape(CASES, 4), strict=True)
     for config, pairs in itertools.groupby(sorted(parts, key=str), key=lambda p: p[0].config):
         assert not config or len({part for _, part in pairs}) == 1
 
 
 def test_more_parts_than_cases_leave_some_empty():
-    assert sorted(shard.deal(CASES[:2], 5)) == [1, 2]
-    assert shard.deal([], 3) == []
+    assert sorted(shard.by_shape(CASES[:2], 5)) == [1, 2]
+    assert shard.by_shape([], 3) == []
 
 
 @pytest.mark.parametrize("word", ["0/2", "3/2", "2", "1/0", "a/b", "-1/2", "1/2/3"])
@@ -72,3 +72,12 @@ def test_what_is_no_part(word):
 
 def test_a_part_is_written_as_it_is_said():
     assert str(shard.parse("2/3")) == "2/3" and shard.parse("1/1") == shard.Shard(1, 1)
+
+
+def test_known_weights_are_dealt_evenly():
+    weights = [float(1 + place % 7) for place in range(len(CASES))]
+    dealt = shard.by_weight(CASES, weights, 4)
+    sums = [
+        sum(w for w, n in zip(weights, dealt, strict=True) if n == part) for part in range(1, 5)
+    ]
+    assert max(sums) - min(sums) <= max(weights)
