@@ -16,16 +16,16 @@ READ_COMMITTED = 1
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for word in ("high_watermark", "last_stable_offset"):
-        for partition, batches, limit in walks.bounded(transcript, word):
-            if word != _limit(partition):
-                continue
-            for index, entry in walks.whole(batches):
-                first = walks.offsets(entry)[0]
-                if first >= limit:
-                    path = f"{partition.path}.records[{index}]"
-                    text = f"begins at offset {first}, {word} was {limit} later"
-                    found.append(Finding("fetch-visibility", partition.exchange.label, path, text))
+    for partition, batches, most in walks.bounded(transcript):
+        word = _limit(partition)
+        if word not in most:
+            continue
+        for index, entry in walks.whole(batches):
+            first = walks.offsets(entry)[0]
+            if first >= most[word]:
+                path = f"{partition.path}.records[{index}]"
+                text = f"begins at offset {first}, {word} was {most[word]} later"
+                found.append(Finding("fetch-visibility", partition.exchange.label, path, text))
     return found
 
 

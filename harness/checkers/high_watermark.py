@@ -15,7 +15,7 @@ from touchstone.harness.model.transcript import Transcript
 
 
 def check(transcript: Transcript) -> list[Finding]:
-    if walks.harmed(transcript) or any(True for _ in walks.decoded(transcript, "DeleteTopics")):
+    if walks.limits_may_fall(transcript):
         return []
     highest: dict[tuple[Any, ...], int] = {}
     found = []

@@ -25,7 +25,7 @@ class Append(NamedTuple):
 
 
 def check(transcript: Transcript) -> list[Finding]:
-    if walks.harmed(transcript) or any(True for _ in walks.decoded(transcript, "DeleteTopics")):
+    if walks.limits_may_fall(transcript):
         return []
     written: dict[tuple[Any, int], list[Append]] = {}
     found = []

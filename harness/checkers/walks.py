@@ -123,24 +123,32 @@ def fetched(transcript: Transcript) -> Iterator[tuple[Partition, list[Struct]]]:
             yield partition, _opened(partition.answer.get("records")) or []
 
 
-def bounded(transcript: Transcript, word: str) -> Iterator[tuple[Partition, list[Struct], int]]:
-    """Every fetched partition, its batches, and the most that this limit of its log then was.
+LIMITS = ("high_watermark", "last_stable_offset")
 
-    `word` names the limit. In the answer itself it may be too low: Kafka notes its limits one by
-    one, then reads up to those that hold by then (Partition.readRecords at 3.9). Limits only rise,
-    so the most is the lowest that a later answer on this connection tells; an answer without a
-    later one is left out, and all of a case that harms brokers or deletes topics.
+
+def limits_may_fall(transcript: Transcript) -> bool:
+    """Whether a log may begin anew in this case: from an older checkpoint, or as another topic."""
+    return harmed(transcript) or any(True for _ in decoded(transcript, "DeleteTopics"))
+
+
+def bounded(transcript: Transcript) -> Iterator[tuple[Partition, list[Struct], dict[str, int]]]:
+    """Every fetched partition, its batches, and the most that each limit of its log then was.
+
+    In the answer itself a limit may be too low: Kafka notes its limits one by one, then reads up to
+    those that hold by then (Partition.readRecords at 3.9). Limits only rise, so the most is the
+    lowest that a later answer on this connection tells; without one it is unknown, and absent.
+    Nothing is known where limits may fall.
     """
-    if harmed(transcript) or any(True for _ in decoded(transcript, "DeleteTopics")):
+    if limits_may_fall(transcript):
         return
-    lowest: dict[tuple[Any, ...], int] = {}
+    lowest: dict[tuple[Any, ...], dict[str, int]] = {}
     for partition, batches in reversed([*fetched(transcript)]):
         key = (partition.exchange.event.connection, *partition.key)
-        if key in lowest:
-            yield partition, batches, lowest[key]
-        limit = partition.answer.get(word, -1)
-        if limit >= 0:
-            lowest[key] = min(limit, lowest.get(key, limit))
+        later = lowest.get(key, {})
+        yield partition, batches, later
+        told = {word: partition.answer.get(word, -1) for word in LIMITS}
+        known = {word: limit for word, limit in told.items() if limit >= 0}
+        lowest[key] = later | {w: min(limit, later.get(w, limit)) for w, limit in known.items()}
 
 
 _opened = lru_cache(maxsize=8)(record_view.view)  # every checker of batches looks at the same few

@@ -19,10 +19,10 @@ PAIRS = (
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for low, high in PAIRS:
-        for partition, _, most in walks.bounded(transcript, high):
+    for partition, _, most in walks.bounded(transcript):
+        for low, high in PAIRS:
             least = partition.answer.get(low, -1)
-            if least > most:
-                word = f"{low} {least} is above {high}, which was {most} later"
+            if least > most.get(high, least):
+                word = f"{low} {least} is above {high}, which was {most[high]} later"
                 found.append(Finding("watermarks", partition.exchange.label, partition.path, word))
     return found
