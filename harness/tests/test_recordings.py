@@ -38,6 +38,11 @@ def test_what_was_not_recorded_is_missing(store, suite, case):
         store.transcript(suite, case)
 
 
+def test_how_long_kafka_took_is_the_time_of_the_last_event(store):
+    assert store.took_s("topics", "a[v1]") == SEEN.events[-1].at_us / 1e6 > 0
+    assert store.took_s("topics", "c[v1]") == 0
+
+
 def test_an_update_keeps_the_others_and_drops_what_no_claim_has(store):
     store.update("topics", {"c[v1]": SEEN})
     assert set(store.cases("topics")) == {"a[v1]", "b[v1]", "c[v1]"}

@@ -75,7 +75,7 @@ def test_a_part_is_written_as_it_is_said():
 
 
 def test_known_weights_are_dealt_evenly():
-    weights = [float(1 + place % 7) for place in range(len(CASES))]
+    weights = [10.0 if place % 4 == 0 else 1.0 for place in range(len(CASES))]  # no round robin
     dealt = shard.by_weight(CASES, weights, 4)
     sums = [
         sum(w for w, n in zip(weights, dealt, strict=True) if n == part) for part in range(1, 5)
