@@ -34,7 +34,8 @@ from touchstone.harness.run.tally import worst
 # case makes thousands of values and few cycles, and Python's 700 cost a tenth of the time.
 GARBAGE = 20_000, 50, 50
 
-CASE_S, LONGEST_S = 0.2, 10.0  # of a case that waits for nothing; more than this none of ours waits
+# Seconds of a case that waits for nothing, and the most that Kafka's own time counts for.
+CASE_S, LONGEST_S = 0.2, 10.0
 
 
 @dataclass(frozen=True)
