@@ -81,8 +81,7 @@ Ranges as a real {version} lists them in ApiVersions; what is not named is as in
 
 from dataclasses import replace
 
-from touchstone.reference_impl.broker.personas.persona import ranges, values
-from touchstone.reference_impl.broker.personas.quirks import column
+from touchstone.reference_impl.broker.personas.persona import after, ranges
 from touchstone.reference_impl.broker.personas.v{before} import PERSONA as BEFORE
 
 PERSONA = replace(
@@ -91,7 +90,7 @@ PERSONA = replace(
     observed="{version}",
     broker_listener={{**BEFORE.broker_listener, **ranges("")}},
     controller_listener={{**BEFORE.controller_listener, **ranges("")}},
-    **values(column("{name}")),
+    **after(BEFORE, {{}}),  # "name.of-a-quirk": (value, "observed on {version}")
 )
 '''
 
@@ -138,7 +137,8 @@ def new_api(root: Path, key: int, name: str) -> Iterator[str]:
     ):
         yield "wrote " + write(root, f"{folder}/{stem}", text.format(name=name))
     yield "fill in the fields:     from Kafka's JSON schema, a line per version with its KIP"
-    yield f"advertise it:           in the ranges of each persona that lists it ({PERSONAS})"
+    yield "try it:                 touchstone broker --config unstable.api.versions.enable=true"
+    yield f"once a release has it:  its range in the persona of that release ({PERSONAS})"
     yield "prove it:               .venv/bin/python ci/run fast   (against kio and the jars)"
 
 
@@ -156,7 +156,7 @@ def new_release(root: Path, name: str, version: str) -> Iterator[str]:
     yield f"added to {matrix.relative_to(root)}"
     yield f"ask the real one:       touchstone smoke --target kafka@{name}   (ranges, features)"
     yield f"record it:              touchstone record --target kafka@{name}"
-    yield f"what differs:           ranges in its persona, an entry in rows of {PERSONAS}/*_path.py"
+    yield "what differs:           ranges and quirks, in its persona (quirks.py has their names)"
 
 
 @click.group(help=__doc__)

@@ -94,6 +94,16 @@ def test_a_release_is_as_the_one_before_until_it_says_otherwise(tree):
     assert quirks and (quirks, settings) == _seen_with(tree, BEFORE)
 
 
+def test_a_release_says_in_its_own_file_what_changed(tree):
+    list(new.new_release(tree, "9.9", "9.9.0"))
+    file = tree / PERSONAS / "v9_9.py"
+    changed = 'BEFORE, {"groups.have-configs": (False, "observed on 9.9.0")}'
+    file.write_text(file.read_text("utf-8").replace("BEFORE, {}", changed), "utf-8")
+    (quirks, _), (before, _) = _seen_with(tree, "9.9"), _seen_with(tree, BEFORE)
+    was = "('groups.have-configs', True)"
+    assert was in before and quirks == before.replace(was, "('groups.have-configs', False)")
+
+
 def _seen_with(tree, release):
     """A persona's quirks and settings, seen by a Python that has this tree's personas."""
     program = (

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.controller import Controller
     from touchstone.reference_impl.cluster.topology import Node, RandomSource
 
+UNSTABLE_VERSIONS = "unstable.api.versions.enable"
 Kind = TypeVar("Kind", bound=Cluster)
 T = TypeVar("T")
 
@@ -45,7 +46,12 @@ class Assembly:
         would be a promise that nobody here keeps.
         """
         unobeyed.check(config)
-        return cls(persona_of(release), config, known(switches))
+        persona = persona_of(release)
+        if config.get(UNSTABLE_VERSIONS, "").strip().lower() == "true":
+            # The schemas of all requests are loaded for it, which nobody else should pay for.
+            unstable = import_module("touchstone.reference_impl.broker.personas.unstable")
+            persona = unstable.with_unstable(persona)
+        return cls(persona, config, known(switches))
 
     def cluster(
         self, nodes: Iterable[Node], kind: Callable[..., Kind], random: RandomSource, **more: Any

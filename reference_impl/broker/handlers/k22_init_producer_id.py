@@ -5,11 +5,11 @@ coordinator raises the epoch of the id's producer, which fences whoever had it, 
 end to what that one left open.
 
 v3 lets a producer name its id and epoch (KIP-360), both or neither. v4 answers PRODUCER_FENCED
-where older versions say INVALID_PRODUCER_EPOCH (KIP-588). v6 is two-phase commit (KIP-939), not
-stable.
+where older versions say INVALID_PRODUCER_EPOCH (KIP-588). v6 asks for two-phase commit (KIP-939);
+it is unstable, and `transaction.two.phase.commit.enable` is always false here.
 
 Source: KafkaApis.handleInitProducerIdRequest, TransactionCoordinator at 1.0.2,
-2.2.1, 2.8.2, 3.9; observed on all five releases.
+2.2.1, 2.8.2, 3.9, 4.3.1; observed on all five releases, v6 on a 4.3.1 that lists unstable versions.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ def handle(
         return _error(ErrorCode.INVALID_REQUEST)
     if body["transactional_id"] is None:
         return {"producer_id": producer_ids.next(), "producer_epoch": 0}
+    if body.get("enable2_pc"):
+        return _error(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    if body.get("keep_prepared_txn"):
+        return _error(ErrorCode.UNSUPPORTED_VERSION)
     known = None
     if body["producer_id"] != -1:
         known = Producer(body["producer_id"], body["producer_epoch"])

@@ -71,6 +71,14 @@ class Quirks(TypedDict):
     evidence: Mapping[str, str]
 
 
+def after(before: Persona, changes: Mapping[str, tuple[Any, str]]) -> Quirks:
+    """What the release after `before` has of quirks: those that changed, `{name: (value, where it
+    was seen)}`, and for all others what `before` has. Raises KeyError for a name that no quirk has.
+    """
+    rows = {name: (value, before.evidence[name]) for name, value in before.quirks.items()}
+    return values({**rows, **changes})
+
+
 def values(rows: Mapping[str, tuple[Any, str]]) -> Quirks:
     """`{name: (value, evidence)}` as the two keyword arguments of a Persona."""
     unknown = set(rows) ^ set(QUIRKS)

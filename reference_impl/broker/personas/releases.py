@@ -1,8 +1,8 @@
 """The releases that the reference broker can be, in their order, and how what changes is written.
 
-The folder is the list: a file `vX_Y.py` is the release X.Y. A new release is such a file, and an
-entry `"X.Y": value` in each row that changes with it; whatever says nothing of it stays as it was
-in the release before.
+The folder is the list: a file `vX_Y.py` is the release X.Y. A new release is such a file, and in it
+stands what changed (`persona.after`); whatever it does not name stays as it was in the release
+before. Rows say how behaviours changed up to 4.3, where most of them changed more than once.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from touchstone.reference_impl.broker import registry, unsupported_apis
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.personas import PERSONAS, QUIRKS, persona
 from touchstone.reference_impl.broker.personas.config_rows import TYPE_CODES, read
-from touchstone.reference_impl.broker.personas.persona import ranges, values
+from touchstone.reference_impl.broker.personas.persona import after, ranges, values
+from touchstone.reference_impl.broker.personas.quirks import TABLES
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.tests.control.node import CLOSED, Peer, brokers
 from touchstone.reference_impl.wire.apis import API
@@ -89,6 +90,27 @@ def test_a_forgotten_quirk_is_noticed():
     rows.pop(next(iter(rows)))
     with pytest.raises(KeyError, match="without a value"):
         values(rows)
+
+
+def test_a_later_release_names_what_changed_and_keeps_the_rest():
+    newest = persona(RELEASES[-1])
+    later = after(newest, {"groups.have-configs": (False, "seen later")})
+    assert later["quirks"] == {**newest.quirks, "groups.have-configs": False}
+    assert later["evidence"]["groups.have-configs"] == "seen later"
+    with pytest.raises(KeyError, match="values without a quirk"):
+        after(newest, {"groups.have-no-such": (True, "never")})
+
+
+@EACH
+def test_what_a_row_says_of_a_release_its_persona_has(release):
+    """A row may not name a release whose own file says what changed."""
+    told = [row for table in TABLES for row in table.ROWS.items()]
+    quirks = persona(release).quirks
+    assert [
+        name
+        for name, (_, changes, _) in told
+        if release in changes and quirks[name] != changes[release]
+    ] == []
 
 
 def test_ranges_are_read_in_their_order():
