@@ -30,10 +30,6 @@ def bodies(pair: Pair, count: int = 40):
     return [decode_request(generator.frame(5)[1][4:]).body for _ in range(count)]
 
 
-def test_all_pairs_of_the_five_releases_have_a_schema():
-    assert len(PAIRS) == 361
-
-
 @pytest.mark.parametrize("key", API)
 def test_a_frame_decodes_whole_and_encodes_to_the_same_bytes(key):
     for version in API[key].versions:

@@ -22,11 +22,8 @@ def a_claim(id="topics.some-claim", evidence=("TOPIC-11",), where="test_it", **h
     return claim_of(claim(id, evidence=evidence, **how)(test_it))
 
 
-def test_all_421_clauses_and_361_cells_are_classified():
-    found = ledger.load()
+def test_all_clauses_and_cells_are_classified():
     claims = [claim for claim, _ in detection.functions().values()]
-    assert len(found.clauses) == 421
-    assert len(ledger.every_cell()) == 361
     assert [one.id for one in ledger.clauses(claims) if one.status is None] == []
     assert [one.id for one in ledger.cells(claims) if one.status is None] == []
 

@@ -10,7 +10,7 @@ from touchstone.reference_impl.wire.apis import API, by_name
 FRESH = """
 import sys
 from touchstone.reference_impl.wire.apis import API
-assert len(API) == 93 and 3 in API and 93 not in API and API.get(93) is None
+assert 3 in API and len(API) not in API and API.get(len(API)) is None
 loaded = [name for name in sys.modules if name.startswith("touchstone.reference_impl.wire.apis.k")]
 assert not loaded, loaded
 assert API[3].name == "Metadata"

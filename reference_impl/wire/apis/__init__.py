@@ -36,7 +36,7 @@ class Api:
 class Registry(Mapping[int, Api]):
     """API key -> Api, for every file of this folder; a file is imported when it is first asked for.
 
-    Importing all 93 takes a fifth of a broker's cold start, and a broker answers with a dozen.
+    Importing all of them takes a fifth of a broker's cold start, and a broker answers with a dozen.
     """
 
     def __init__(self) -> None:
