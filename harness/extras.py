@@ -24,7 +24,7 @@ EXTRAS = {
 UNIX = {"fcntl", "grp", "pwd", "resource"}  # modules that Python on Windows does not have
 
 
-def told(package: str) -> str:
+def install_line(package: str) -> str:
     """How to get a package, as one line of a command."""
     return f"needs {package}: pip install 'kafka-touchstone[{EXTRAS[package]}]'"
 
@@ -34,7 +34,7 @@ def remedy(reason: str) -> str | None:
     if re.match("no Java( |$)", reason):
         return "set JAVA_HOME, or pip install 'kafka-touchstone[java]'"
     named = re.match(r"no Python package '([^'.]+)", reason)
-    return told(named[1]) if named and named[1] in EXTRAS else None
+    return install_line(named[1]) if named and named[1] in EXTRAS else None
 
 
 def lacking(missing: ModuleNotFoundError) -> str | None:
@@ -42,10 +42,10 @@ def lacking(missing: ModuleNotFoundError) -> str | None:
     package = (missing.name or "").partition(".")[0]
     if package in UNIX:
         return f"needs Linux or macOS: this Python has no {package}"
-    return told(package) if package in EXTRAS else None
+    return install_line(package) if package in EXTRAS else None
 
 
 def need(package: str) -> None:
     """Raises ModuleNotFoundError, as an import would, before a program of its own is started."""
     if importlib.util.find_spec(package) is None:
-        raise ModuleNotFoundError(told(package), name=package)
+        raise ModuleNotFoundError(install_line(package), name=package)

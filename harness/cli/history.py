@@ -37,7 +37,7 @@ def command(files: tuple[Path, ...], everything: bool, as_json: bool) -> None:
 
 def main(files: Iterable[Path], most: int | None = SHOWN, as_json: bool = False) -> int:
     verdicts = []
-    for path in found(files):
+    for path in history_files(files):
         try:
             with path.open(encoding="utf-8") as lines:
                 report = judge(histories.read(lines, str(path)))
@@ -57,7 +57,7 @@ def main(files: Iterable[Path], most: int | None = SHOWN, as_json: bool = False)
     return 3 if not verdicts or INCONCLUSIVE in verdicts else 0
 
 
-def found(files: Iterable[Path]) -> Iterable[Path]:
+def history_files(files: Iterable[Path]) -> Iterable[Path]:
     for path in files:
         yield from sorted(path.rglob("*.history.jsonl")) if path.is_dir() else (path,)
 

@@ -56,7 +56,7 @@ def given(address: Address, name: str, deadline_s: float) -> CreationDefaults:
     return CreationDefaults(*auto_created(address, name, deadline_s))
 
 
-def told(target: str, name: str) -> Transcript:
+def as_transcript(target: str, name: str) -> Transcript:
     """What was made to find that out, as the transcript of a case tells it."""
     header = Header(target=target, kind="live", labels=(name,), names={name: name})
     return Transcript(header, (Event(0, "", "made", 0, note=name),))

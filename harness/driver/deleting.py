@@ -42,7 +42,7 @@ class _Heap:
     why: Left = field(default_factory=dict)
     silent: bool = False  # a conversation broke off: nothing is tried again before the end
 
-    def told(self) -> Left:
+    def left(self) -> Left:
         there = self.made.things() | self.tried.things() | self.last.things()
         return {thing: self.why.get(thing, NOT_TRIED) for thing in there}
 
@@ -93,19 +93,19 @@ class Deleter:
         heap.made.add(heap.last)
         heap.tried, heap.last = Made(), Made()
         while heap.made and time.perf_counter() < deadline:
-            before = heap.told()
-            if not self._clear(heap, deadline - time.perf_counter()) or heap.told() == before:
+            before = heap.left()
+            if not self._clear(heap, deadline - time.perf_counter()) or heap.left() == before:
                 return
             heap.made, heap.tried = heap.tried, Made()
             if heap.made:
                 time.sleep(PAUSE_S)
 
-    def told(self) -> list[str]:
+    def report_lines(self) -> list[str]:
         """What is still there, in words."""
         left: Left = dict.fromkeys(((TRANSACTION, name) for name in self._transactions), FOR_EVER)
         for heap in self._heaps.values():
-            left |= heap.told()
-        return clearing.told(left)
+            left |= heap.left()
+        return clearing.leftover_lines(left)
 
     def forget(self) -> None:
         """The clusters end with this run, and all that was made on them."""

@@ -235,7 +235,7 @@ class Preparation:
                 self._cut[key] += key in self._brief
                 self._in_vain[key] += 1
 
-    def told(self) -> list[str]:
+    def report_lines(self) -> list[str]:
         """What never came, and what was waited for more briefly than the deadline, in words."""
         with self._lock:
             never, cut = Counter[str](), Counter[str]()

@@ -103,7 +103,7 @@ class Standing:
             with self._lock:
                 self._under_way.remove(watch)
 
-    def death(self, watch: Watch, *, look: bool, late: bool = False) -> TargetEnd | None:
+    def end_under(self, watch: Watch, *, look: bool, late: bool = False) -> TargetEnd | None:
         """The end of the target under this case, if there was one; `look`: ask whether it lives,
         `late`: after a moment. One that dies of what it read may answer others meanwhile.
 
@@ -191,7 +191,7 @@ class Standing:
             time.sleep(PAUSE_S)
         return True
 
-    def told(self) -> list[str]:
+    def report_lines(self) -> list[str]:
         """The ends that nobody is known to have caused, in words, for the end of a run."""
         proved = {one.cases[0] for one in self.deaths if one.alone}
         open_ends = [one for one in self.deaths if one.again and not proved & set(one.cases)]

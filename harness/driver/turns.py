@@ -173,7 +173,7 @@ class Turns:
                 with contextlib.suppress(Unresolved):
                     found = auto_creation.given(endpoint.bootstrap[0], name, self.deadline_s)
             if found is not None:
-                self._made(endpoint, auto_creation.told(self.target.name, name))
+                self._made(endpoint, auto_creation.as_transcript(self.target.name, name))
             self._given[shape.brokers] = found
         return self._given[shape.brokers]
 
@@ -278,10 +278,10 @@ class Turns:
             return None
         if scenario.harms:
             if not reached(seen) or "hung" in ends:
-                self.standing.death(watch, look=True)
+                self.standing.end_under(watch, look=True)
             return None
         lost, kills = not reached(seen) or bool(ends - {"kept"}), dry.may_kill(scenario)
-        return self.standing.death(watch, look=lost or kills, late=lost and kills)
+        return self.standing.end_under(watch, look=lost or kills, late=lost and kills)
 
     def _start(self, shape: Shape) -> Endpoint:
         """The cluster of this shape; one that was away for a moment is waited for."""
@@ -352,7 +352,10 @@ class Turns:
 
     def close(self, *, interrupted: bool = False) -> list[str]:
         """Leave the target as it was; what is not so, in words."""
-        told = [*self.standing.told(), *(self.preparation.told() if self.preparation else [])]
+        told = [
+            *self.standing.report_lines(),
+            *(self.preparation.report_lines() if self.preparation else []),
+        ]
         told += [*self._not_put_back(), *self._left_behind(interrupted)]
         for memory in filter(None, (self.preparation, self._again)):
             memory.close()
@@ -376,7 +379,7 @@ class Turns:
             return []
         if self.standing.gone is None:
             self.deleter.rest(INTERRUPTED_S if interrupted else ALL_S)
-        left = ", ".join(self.deleter.told())
+        left = ", ".join(self.deleter.report_lines())
         return [f"left behind on {self.target.name}: {left}"] if left else []
 
 

@@ -48,7 +48,7 @@ _KINDS: Mapping[str, tuple[embedded.Records, tuple[str, ...]]] = {
 _POSITIONS = ("high_watermark", "last_stable_offset", "log_start_offset", "offset", "first_offset")
 
 
-def told(api: str, answer: Struct) -> bool:
+def concerns_internal_topic(api: str, answer: Struct) -> bool:
     """Whether this answer is about an internal topic."""
     where, word = _WHERE.get(api, ("", ""))
     return any(row.get(word) in _KINDS for row in answer.get(where) or ())

@@ -138,7 +138,7 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
     answer = None
     if exchange.answer is not None and api is not None:
         answer = exchange.answer
-        if internal_logs.told(api, answer):
+        if internal_logs.concerns_internal_topic(api, answer):
             names = [text for text, _ in symbols.words]  # others' ids must not take a number
             answer = internal_logs.own(api, internal_logs.opened(api, answer), names)
             symbols.used["internal-logs"] += 1

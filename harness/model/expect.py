@@ -240,7 +240,7 @@ def _first_records(value: Any) -> bytes | memoryview | None:
 
 def _own_batches(answer: Any, names: Mapping[str, str]) -> list[Any]:
     """Raises Undecided where the answer is none about an internal topic's log."""
-    if not internal_logs.told("Fetch", answer):
+    if not internal_logs.concerns_internal_topic("Fetch", answer):
         raise Undecided("an answer without an internal topic")
     try:
         opened = internal_logs.opened("Fetch", answer)

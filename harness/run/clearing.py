@@ -44,7 +44,7 @@ TOPICS_AT_ONCE = 20
 TIMEOUT_MS = 10_000
 NO_ANSWER = "no answer"
 FOR_EVER = "Kafka has no request that deletes them; they expire"
-NOBODY = ("Dead", "")  # states of a group that is not there
+NOBODY = ("Dead", "")  # states of a group that does not exist
 NO_MEMBERS = (*NOBODY, "Empty")
 ALL_TOPICS = 2  # the first version of OffsetFetch that tells all topics
 NOT_THERE = frozenset(
@@ -302,7 +302,7 @@ class Clearing:
         ]
 
 
-def told(left: Left) -> list[str]:
+def leftover_lines(left: Left) -> list[str]:
     """What is still there by kind and reason, the commonest first."""
     counted = Counter((kind, why) for (kind, _), why in left.items())
     return [

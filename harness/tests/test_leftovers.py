@@ -297,7 +297,7 @@ def test_members_of_newer_groups_leave_by_heartbeat(protocol):
 def test_a_group_that_stays_is_told_with_its_error():
     one = Clearing(Made(groups={"g": set(), "h": set()}), EVERYTHING)
     held(one, {"DeleteGroups": groups(68)})
-    assert clearing.told(one.left) == ["2 groups (NON_EMPTY_GROUP)"]
+    assert clearing.leftover_lines(one.left) == ["2 groups (NON_EMPTY_GROUP)"]
 
 
 def test_before_groups_could_be_deleted_those_that_live_are_told():
@@ -348,7 +348,7 @@ def test_quotas_users_settings_and_acls():
 
 def test_what_is_left_is_counted_by_reason():
     left = {(TOPIC, "a"): "x", (TOPIC, "b"): "x", (TRANSACTION, "c"): FOR_EVER}
-    assert clearing.told(left) == ["2 topics (x)", f"1 transactional id ({FOR_EVER})"]
+    assert clearing.leftover_lines(left) == ["2 topics (x)", f"1 transactional id ({FOR_EVER})"]
 
 
 def test_things_are_added_and_chosen():

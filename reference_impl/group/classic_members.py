@@ -214,7 +214,7 @@ def _end(
     rebalances = group.assignment_epoch < group.epoch
     if not rebalances:
         consumers.reconcile(group, member, owned, now, narrowed=changed)
-    group.journal += consumer_records.gone(group)
+    group.journal += consumer_records.group_tombstones(group)
     group.ending = Downgrade(joining=member.id, rebalances=rebalances, generation=generation)
     return resolve
 

@@ -355,7 +355,7 @@ class ConsumerCoordinator:
             return
         leaving = frozenset(member.id for member in members)
         if self._may_end(group, leaving):
-            group.journal += consumer_records.gone(group)
+            group.journal += consumer_records.group_tombstones(group)
             group.ending = Downgrade(leaving=leaving)
             return
         for member in members:

@@ -110,7 +110,7 @@ def whole(group: ConsumerGroup) -> list[Entry]:
     ]
 
 
-def gone(group: ConsumerGroup, members: Iterable[str] | None = None) -> list[Entry]:
+def group_tombstones(group: ConsumerGroup, members: Iterable[str] | None = None) -> list[Entry]:
     """Tombstones for all that is kept of a group."""
     ids = timeline_order(group.members) if members is None else list(members)
     return [

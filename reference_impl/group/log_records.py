@@ -108,7 +108,8 @@ def forgotten_batch(group: Group, now: int, *, lived: bool = True) -> bytes:
         pairs.append(group_tombstone(group.id))
     elif group.consumer_group is not None:
         pairs += [
-            consumer_records.encoded(entry) for entry in consumer_records.gone(group.consumer_group)
+            consumer_records.encoded(entry)
+            for entry in consumer_records.group_tombstones(group.consumer_group)
         ]
     return batch_of(pairs, now)
 

@@ -109,7 +109,7 @@ class DataDir:
             dirs.release()
             raise
         if self._foreign or not self._known:
-            adopt_folders(cluster, dirs.held(), number)
+            adopt_folders(cluster, dirs.partition_ids(), number)
         if not self._known and number not in self._met:
             _skip_producer_ids(cluster, dirs)
         self._met.add(number)

@@ -143,7 +143,7 @@ class LogDirs:
                     )
                 seen[key] = each.root
 
-    def held(self) -> dict[TopicPartition, bytes | None]:
+    def partition_ids(self) -> dict[TopicPartition, bytes | None]:
         """Every partition that has a folder, with its topic's id where that is known."""
         return {key: each.topic_id(key) for each in self._live() for key in each.logs}
 

@@ -68,7 +68,7 @@ class Segment(Protocol):
         """Bytes of the entry that `read` would begin with; 0 when there is none."""
 
     def entry_with(self, offset: int) -> Stored | None:
-        """That entry."""
+        """The first entry whose last offset is not below `offset`; None where there is none."""
 
     def entries(self, offset: int = 0) -> Iterator[Stored]:
         """Every entry in order, from the one that holds `offset` (or else the next) on."""

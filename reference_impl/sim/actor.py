@@ -59,7 +59,7 @@ class ActorLifecycle:
         self._make = make
         self._lasts_ms, self._gap_ms, self._ends = lasts_ms, gap_ms, ends
         self._count = 0
-        self._calm = False
+        self._stays = False
         self.actor: Actor | None = None
 
     @property
@@ -71,9 +71,9 @@ class ActorLifecycle:
         if self.actor is not None:
             self.actor.stopped = stop
 
-    def calm(self) -> None:
+    def stay(self) -> None:
         """Keep the present actor, or start one, and let it stay."""
-        self._calm = True
+        self._stays = True
         if self.actor is None:
             self.start()
 
@@ -86,7 +86,7 @@ class ActorLifecycle:
         self._world.after(self._world.random.randint(*self._lasts_ms), self._end)
 
     def _end(self) -> None:
-        if self._calm or self.actor is None:
+        if self._stays or self.actor is None:
             return
         actor, self.actor = self.actor, None
         how = self._world.random.choice(self._ends)

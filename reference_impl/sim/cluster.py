@@ -135,7 +135,7 @@ class Simulation:
         cuts, name = self.network.cuts, f"b{broker}"
         return not (cuts(name, CONTROLLER) or cuts(CONTROLLER, name))
 
-    def leads(self, broker: int) -> bool:
+    def is_leader(self, broker: int) -> bool:
         """Partitions, or the cluster, where one of its brokers is controller."""
         if not self.persona.kraft and self.cluster.controller_id == broker:
             return True

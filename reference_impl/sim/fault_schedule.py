@@ -69,7 +69,7 @@ class FaultSchedule:
             self._harmed[broker] = FAULTS[kind](self._simulation, broker)
             self.done.append(kind)
             least, most = self._lasts_ms
-            if kind == "half-cut" and self._simulation.leads(broker):
+            if kind == "half-cut" and self._simulation.is_leader(broker):
                 most = min(most, DEAF_LEADER_MS)
             self._later(lambda: self._end(broker), (least, most))
         self._later(self._begin, self._pause_ms)

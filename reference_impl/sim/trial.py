@@ -73,7 +73,7 @@ def trial(
             each.start()
         _pass(simulation, invariants, history, seconds * 1000, stall_ms=STALL_MS)
         faults.stop()
-        work.calm()
+        work.end_faults()
         _pass(simulation, invariants, history, CALM_MS, stall_ms=STALL_MS)
         for step in work.steps():
             for each in step:

@@ -58,11 +58,11 @@ class Plain:
         ]
         return [*self.fed, *self.fed_by]
 
-    def calm(self) -> None:
+    def end_faults(self) -> None:
         """End all faults: no actor leaves any more."""
         for each in self.fed_by:
             if isinstance(each, ActorLifecycle):
-                each.calm()
+                each.stay()
 
     def steps(self) -> list[list[Actor | ActorLifecycle]]:
         """The actors that are stopped together, in order."""

@@ -25,7 +25,7 @@ from touchstone.suites.kit.three_brokers import (
     SHORT_SESSIONS,
     EpochsByChance,
     a_log,
-    led,
+    led_by,
     look,
     placed,
     until_led,
@@ -51,7 +51,7 @@ def test_assignments_may_name_absent_brokers(case):
         until_led(case, name, 1, [1, 2], "back"),
         expect=all_of(
             answer("create", CODE).is_(ErrorCode.NONE),
-            led("look", 1, [1], 0),
+            led_by("look", 1, [1], 0),
             answer("back", ISR).contains(2),
         ),
     )

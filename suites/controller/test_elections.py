@@ -22,7 +22,7 @@ from touchstone.suites.kit.three_brokers import (
     EpochsByChance,
     a_log,
     end,
-    led,
+    led_by,
     look,
     marked,
     on,
@@ -66,7 +66,7 @@ def test_the_next_in_line_leads(case):
         kill_broker(1),
         until_led(case, name, rest[0], rest),
         write(name, TWO, to=rest[0]),
-        expect=all_of(led("look", rest[0], rest, 1), stored("write", 1)),
+        expect=all_of(led_by("look", rest[0], rest, 1), stored("write", 1)),
     )
 
 
@@ -84,7 +84,7 @@ def test_assignments_decide_not_the_isr(case):
         until_led(case, name, 1, [1, 0, 2], "back"),
         stop_broker(1),
         until_led(case, name, 2, [0, 2]),
-        expect=led("look", 2, [0, 2], 2, 1, joined=True),
+        expect=led_by("look", 2, [0, 2], 2, 1, joined=True),
     )
 
 
@@ -103,7 +103,9 @@ def test_who_left_the_isr_is_passed_over(case):
         start_broker(1),
         start_broker(2),
         until_led(case, name, 0, [0, 1, 2], "all"),
-        expect=all_of(led("look", 0, [0], 2, 1), stored("write", 1), answer("all", LEADER).is_(0)),
+        expect=all_of(
+            led_by("look", 0, [0], 2, 1), stored("write", 1), answer("all", LEADER).is_(0)
+        ),
     )
 
 
@@ -117,7 +119,8 @@ def test_the_preferred_leader_is_elected_on_request(case):
         elect(name, version=case.version),
         until_led(case, name, 1, [1, 2, 0]),
         expect=all_of(
-            answer("elect", RESULT).is_(ErrorCode.NONE), led("look", 1, [2, 0, 1], 2, joined=True)
+            answer("elect", RESULT).is_(ErrorCode.NONE),
+            led_by("look", 1, [2, 0, 1], 2, joined=True),
         ),
     )
 
@@ -137,7 +140,7 @@ def test_a_preferred_leader_must_be_there(case):
         look(case, name),
         expect=all_of(
             answer("elect", RESULT).is_(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE),
-            led("look", 2, [2, 0], 1),
+            led_by("look", 2, [2, 0], 1),
         ),
     )
 
@@ -160,7 +163,7 @@ def test_no_election_without_need(case):
                     "2.8+": answer("elect", RESULT).is_(ErrorCode.ELECTION_NOT_NEEDED),
                 }
             ),
-            led("look", 1, [1, 2, 0], 0),
+            led_by("look", 1, [1, 2, 0], 0),
         ),
     )
 
@@ -232,7 +235,7 @@ def test_no_unclean_election_without_need(case):
         elect(name, version=case.version, kind=UNCLEAN),
         look(case, name),
         expect=all_of(
-            answer("elect", RESULT).is_(ErrorCode.ELECTION_NOT_NEEDED), led("look", 1, [1, 2], 0)
+            answer("elect", RESULT).is_(ErrorCode.ELECTION_NOT_NEEDED), led_by("look", 1, [1, 2], 0)
         ),
     )
 

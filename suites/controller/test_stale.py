@@ -28,7 +28,7 @@ from touchstone.suites.kit.three_brokers import (
     SHORT_SESSIONS_UNHARMED,
     EpochsByChance,
     a_log,
-    led,
+    led_by,
     look,
     on,
     read,
@@ -58,7 +58,7 @@ def test_a_past_controller_makes_no_leaders(case):
         expect=all_of(
             answer("leader and isr", "error_code").is_(ErrorCode.STALE_CONTROLLER_EPOCH),
             stored("write", 1),
-            led("look", 1, [1, 2], 0),
+            led_by("look", 1, [1, 2], 0),
         ),
     )  # fmt: skip
 
@@ -96,7 +96,7 @@ def test_a_past_controller_tells_no_metadata(case):
         look(case, name, at=1),
         expect=all_of(
             answer("update", "error_code").is_(ErrorCode.STALE_CONTROLLER_EPOCH),
-            led("look", 1, [1, 2], 0),
+            led_by("look", 1, [1, 2], 0),
         ),
     )
 
@@ -139,7 +139,7 @@ def test_a_stale_broker_changes_no_isr(case):
         look(case, name),
         expect=all_of(
             answer("alter", "error_code").is_(ErrorCode.STALE_BROKER_EPOCH),
-            led("look", 1, [1, 2], 0),
+            led_by("look", 1, [1, 2], 0),
         ),
     )
 
@@ -157,7 +157,7 @@ def test_brokers_have_no_controller_apis(case):
         ),
         look(case, name),
         expect=all_of(
-            outcome("leader and isr").is_one_of("closed", "reset"), led("look", 1, [1, 2], 0)
+            outcome("leader and isr").is_one_of("closed", "reset"), led_by("look", 1, [1, 2], 0)
         ),
     )  # fmt: skip
 

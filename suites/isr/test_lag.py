@@ -18,7 +18,7 @@ from touchstone.suites.kit.three_brokers import (
     a_log,
     end,
     follow,
-    led,
+    led_by,
     look,
     marked,
     on,
@@ -59,7 +59,7 @@ def test_a_stalled_follower_leaves(case):
                     "2.8": answer("after", MARK).is_(1),
                 }
             ),
-            led("look", 1, [1, 0], 0, joined=True),
+            led_by("look", 1, [1, 0], 0, joined=True),
         ),
     )
 
@@ -87,7 +87,7 @@ def test_a_new_isr_is_told_later(case):
         expect=all_of(
             answer("its leader", ISR).is_([1, 2, 0]),
             answer("another", ISR).is_([1, 2, 0]),
-            led("look", 1, [1, 0], 0, joined=True),
+            led_by("look", 1, [1, 0], 0, joined=True),
         ),
     )
 
@@ -106,7 +106,7 @@ def test_a_stalled_follower_returns(case):
         until_led(case, name, 1, [1, 0], "gone"),
         resume_broker(2),
         until_led(case, name, 1, [1, 0, 2]),
-        expect=led("look", 1, [1, 0, 2], 0, joined=True),
+        expect=led_by("look", 1, [1, 0, 2], 0, joined=True),
     )
 
 
@@ -123,7 +123,7 @@ def test_an_idle_partition_forgives(case):
         read(name, 1, name="idle", max_wait_ms=3000),
         gone,
         resume_broker(2),
-        expect=by_release({"1.0": led("look", 1, [1], 0), "2.2+": led("look", 1, [1, 2], 0)}),
+        expect=by_release({"1.0": led_by("look", 1, [1], 0), "2.2+": led_by("look", 1, [1, 2], 0)}),
     )
 
 
@@ -143,7 +143,7 @@ def test_a_slow_follower_leaves(case):
         Until(follow(name, 1, name="slow"), MARK, "==", 2),
         until_led(case, name, 1, [1, 0]),
         resume_broker(2),
-        expect=led("look", 1, [1, 0], 0, joined=True),
+        expect=led_by("look", 1, [1, 0], 0, joined=True),
     )
 
 
@@ -167,7 +167,7 @@ def test_a_follower_at_the_end_stays(case):
         look(case, name),
         read(name),
         resume_broker(2),
-        expect=all_of(led("look", 1, [1, 2], 0), answer("read", MARK).is_(7)),
+        expect=all_of(led_by("look", 1, [1, 2], 0), answer("read", MARK).is_(7)),
     )
 
 

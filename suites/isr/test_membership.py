@@ -23,7 +23,7 @@ from touchstone.suites.kit.three_brokers import (
     SHORT_SESSIONS_APART,
     EpochsByChance,
     a_log,
-    led,
+    led_by,
     marked,
     read,
     stopped,
@@ -51,7 +51,7 @@ def test_a_stopped_follower_leaves_at_once(case):
         write(name, TWO),
         read(name, **unstamped(case)),
         expect=all_of(
-            led("look", 1, [1, 0], 1, 0),
+            led_by("look", 1, [1, 0], 1, 0),
             answer("look", OFFLINE).is_([2]),
             stored("write", 1),
             answer("read", MARK).is_(2),
@@ -71,7 +71,7 @@ def test_a_killed_follower_leaves_with_its_session(case):
         until_led(case, name, 1, [1, 0]),
         write(name, TWO),
         expect=all_of(
-            led("look", 1, [1, 0], 1, 0),
+            led_by("look", 1, [1, 0], 1, 0),
             answer("look", OFFLINE).is_([2]),
             stored("write", 1),
         ),
@@ -91,7 +91,7 @@ def test_a_follower_that_returns_is_last(case):
         start_broker(2),
         until_led(case, name, 1, [1, 0, 2]),
         expect=all_of(
-            led("look", 1, [1, 0, 2], 1, 0, joined=True), answer("look", OFFLINE).is_([])
+            led_by("look", 1, [1, 0, 2], 1, 0, joined=True), answer("look", OFFLINE).is_([])
         ),
     )
 
@@ -111,7 +111,7 @@ def test_a_leader_that_returns_follows(case):
         write(name, TWO, to=2),
         start_broker(1),
         until_led(case, name, 2, [2, 0, 1]),
-        expect=all_of(led("gone", 2, [2, 0], 1), led("look", 2, [2, 0, 1], 1, joined=True)),
+        expect=all_of(led_by("gone", 2, [2, 0], 1), led_by("look", 2, [2, 0, 1], 1, joined=True)),
     )
 
 
@@ -132,10 +132,10 @@ def test_two_followers_leave_and_return(case):
         start_broker(1),
         until_led(case, name, 0, [0, 1, 2]),
         expect=all_of(
-            led("alone", 0, [0], 2, 0),
+            led_by("alone", 0, [0], 2, 0),
             answer("alone", OFFLINE).is_([1, 2]),
-            led("first", 0, [0, 2], 2, 0, joined=True),
-            led("look", 0, [0, 2, 1], 2, 0, joined=True),
+            led_by("first", 0, [0, 2], 2, 0, joined=True),
+            led_by("look", 0, [0, 2, 1], 2, 0, joined=True),
         ),
     )
 
@@ -161,7 +161,7 @@ def test_its_last_member_stays_in_it(case):
                 ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.LISTENER_NOT_FOUND
             ),
             answer("nobody", OFFLINE).is_([1, 2]),
-            led("back", 1, [1], 3, 2),
+            led_by("back", 1, [1], 3, 2),
             records("read", "[1].value").is_(TWO),
             by_release(
                 {

@@ -226,7 +226,7 @@ def until_leaderless(
     return Until(look(case, topic, name, at=at), LEADER, "==", NOBODY, also=gone)
 
 
-def led(
+def led_by(
     step: str,
     leader: int,
     isr: Sequence[int],

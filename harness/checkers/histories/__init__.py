@@ -1,4 +1,4 @@
-"""What must be true of every history of a Kafka cluster, whatever befell it on the way.
+"""What must be true of every history of a Kafka cluster, with faults or without.
 
 One property per file: `check(seen) -> Iterator[Anomaly]`, pure, named after its file with dashes;
 the registry is this folder. A checker looks at what clients were told and at nothing else: no

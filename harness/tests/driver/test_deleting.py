@@ -35,7 +35,7 @@ def test_topics_are_deleted_when_enough_have_come_together():
         assert deletions(cluster) == [["a", "b", "c"]]
         deleter.rest()
     assert cluster.topics == {"others"}
-    assert deleter.told() == []
+    assert deleter.report_lines() == []
 
 
 def made(*names):
@@ -58,7 +58,7 @@ def test_what_does_not_go_at_once_is_tried_again():
         deleter.add(cluster.endpoint, made("a", "b"))
         deleter.rest()
     assert deletions(cluster) == [["a", "b"], ["a", "b"]] and not cluster.topics
-    assert deleter.told() == []
+    assert deleter.report_lines() == []
 
 
 def test_what_never_goes_is_told():
@@ -66,7 +66,7 @@ def test_what_never_goes_is_told():
         deleter = Deleter(lambda: EVERYTHING)
         deleter.add(cluster.endpoint, made("a", "b"))
         deleter.rest()
-    assert deleter.told() == ["2 topics (NOT_CONTROLLER)"]
+    assert deleter.report_lines() == ["2 topics (NOT_CONTROLLER)"]
     assert len(deletions(cluster)) == 2, "nothing has gone since, so nobody asks a third time"
 
 
@@ -76,7 +76,7 @@ def test_who_is_gone_keeps_everything_and_costs_little():
     deleter = Deleter(lambda: EVERYTHING)
     deleter.add(endpoint, made("a"))
     deleter.rest()
-    assert deleter.told() == ["1 topic (no answer)"]
+    assert deleter.report_lines() == ["1 topic (no answer)"]
 
 
 def test_without_time_nothing_is_tried_and_everything_told():
@@ -84,7 +84,7 @@ def test_without_time_nothing_is_tried_and_everything_told():
         deleter = Deleter(lambda: EVERYTHING)
         deleter.add(cluster.endpoint, made("a"))
         deleter.rest(0.0)
-    assert deleter.told() == [f"1 topic ({deleting.NOT_TRIED})"] and not cluster.asked
+    assert deleter.report_lines() == [f"1 topic ({deleting.NOT_TRIED})"] and not cluster.asked
 
 
 def test_each_cluster_of_a_target_is_cleared():

@@ -109,7 +109,7 @@ def test_a_connection_that_is_never_closed_is_waited_for_briefly():
 
 def test_what_was_cut_short_is_told():
     asked = waits()
-    assert asked.memory.told() == []
+    assert asked.memory.report_lines() == []
     for _ in range(ENOUGH + 3):
         asked.for_answer("JoinGroup", 10.0)
         asked.answered(11, False, 10.0)
@@ -117,7 +117,7 @@ def test_what_was_cut_short_is_told():
     for _ in range(ENOUGH + 1):
         asked.patience(wait_once, 20.0)
         ended(asked, wait_once, done=False)
-    assert asked.memory.told() == [
+    assert asked.memory.report_lines() == [
         "never answered: JoinGroup (6 cases); later ones waited 0.25 s, not the deadline",
         "waited for only briefly, for it never came before: Metadata (1)",
     ]
@@ -205,7 +205,7 @@ def test_a_slow_api_is_believed_again_when_its_answer_comes_late():
         found[1][1].sendall(b"late")
         assert not until(lambda: asked.silent("Metadata"), False)
     assert asked.for_answer("Metadata", 20.0) == 20.0
-    assert asked.memory.told() == []
+    assert asked.memory.report_lines() == []
     asked.memory.close()
 
 

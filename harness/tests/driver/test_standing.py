@@ -69,9 +69,9 @@ OURS = {"kind": "file", "owned": True}
 def test_who_answers_is_alive(target):
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
-        assert one.death(watch, look=True) is None
+        assert one.end_under(watch, look=True) is None
         target.up = False
-        assert one.death(watch, look=False) is None, "nobody looked"
+        assert one.end_under(watch, look=False) is None, "nobody looked"
     assert one.gone is None
 
 
@@ -95,26 +95,26 @@ def test_cases_that_lose_their_answers_together_ask_once(target, monkeypatch):
     clock = SimpleNamespace(perf_counter=perf_counter, sleep=time.sleep)
     monkeypatch.setattr(standing, "time", clock)
     with one.asked("a", target.endpoint, SHAPE) as watch, ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: one.death(watch, look=True), range(8)))
+        found = list(pool.map(lambda _: one.end_under(watch, look=True), range(8)))
     assert found == [None] * 8 and len(asked) == 1
     with one.asked("b", target.endpoint, SHAPE) as watch:
         came.already = True
-        assert one.death(watch, look=True) is None and len(asked) == 2, "who comes later asks"
+        assert one.end_under(watch, look=True) is None and len(asked) == 2, "who comes later asks"
 
 
 def test_who_dies_a_moment_later_is_seen(target, monkeypatch):
     monkeypatch.setattr(standing.time, "sleep", lambda _: setattr(target, "up", False))
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
-        assert one.death(watch, look=True) is None
-        assert one.death(watch, look=True, late=True).cases == ("a",)
+        assert one.end_under(watch, look=True) is None
+        assert one.end_under(watch, look=True, late=True).cases == ("a",)
 
 
 def test_the_end_of_a_strangers_target_is_the_end_of_the_run(target):
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
         target.up = False
-        death = one.death(watch, look=True)
+        death = one.end_under(watch, look=True)
     assert (death.how, death.cases, death.again, death.alone) == (ENDED, ("a",), False, True)
     assert one.gone == "the target ended while a was asked"
     assert not one.returns()
@@ -125,10 +125,10 @@ def test_all_who_were_under_way_are_named_and_told(target):
     cases = [one.asked(f"case-{n}", target.endpoint, SHAPE) for n in range(5)]
     watches = [case.__enter__() for case in cases]
     target.up = False
-    death = one.death(watches[2], look=True)
+    death = one.end_under(watches[2], look=True)
     assert len(death.cases) == 5 and not death.alone
     assert one.gone == ("the target ended while case-0, case-1, case-2 and 2 more were asked")
-    assert one.death(watches[0], look=False) is death, "who lost nothing is told as well"
+    assert one.end_under(watches[0], look=False) is death, "who lost nothing is told as well"
 
 
 @pytest.mark.parametrize("target", [OURS], indirect=True)
@@ -136,10 +136,10 @@ def test_ours_is_started_again(target):
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
         target.up = False
-        death = one.death(watch, look=True)
+        death = one.end_under(watch, look=True)
         assert death.again and one.gone is None
     with one.asked("a", target.endpoint, SHAPE) as watch:
-        assert one.death(watch, look=True) is None, "this is another life"
+        assert one.end_under(watch, look=True) is None, "this is another life"
     assert target.done == ["start"], "no cluster is stopped that still serves others"
 
 
@@ -150,11 +150,11 @@ def test_a_new_life_at_the_same_address_is_another(target):
     endpoint = target.endpoint
     with one.asked("a", endpoint, SHAPE) as first:
         target.up = False
-        one.death(first, look=True)
+        one.end_under(first, look=True)
         target.lives = 1
         with one.asked("b", endpoint, SHAPE) as second:
-            assert one.death(second, look=True) is None
-        assert one.death(first, look=False) is not None
+            assert one.end_under(second, look=True) is None
+        assert one.end_under(first, look=False) is not None
 
 
 @pytest.mark.parametrize("target", [OURS | {"starts": False}], indirect=True)
@@ -162,7 +162,7 @@ def test_one_that_does_not_start_again_is_gone(target):
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
         target.up = False
-        assert not one.death(watch, look=True).again
+        assert not one.end_under(watch, look=True).again
     assert one.gone
 
 
@@ -173,7 +173,7 @@ def test_there_is_a_bound(target, monkeypatch):
     for left in (True, True, False):
         with one.asked("a", target.endpoint, SHAPE) as watch:
             target.up = False
-            assert one.death(watch, look=True).again == left
+            assert one.end_under(watch, look=True).again == left
 
 
 @pytest.mark.parametrize("target", [OURS, {"kind": "process"}], indirect=True)
@@ -182,7 +182,7 @@ def test_ours_that_says_nothing_is_stopped_first(target):
     for left in (True, True, False):
         with one.asked("a", target.endpoint, SHAPE) as watch:
             target.silent = True
-            death = one.death(watch, look=True)
+            death = one.end_under(watch, look=True)
             assert (death.how, death.again) == (SILENT, left)
     assert target.done == ["stop", "start"] * 2
     assert one.gone == "the target stopped answering ApiVersions while a was asked"
@@ -199,7 +199,7 @@ def test_who_stalls_is_not_given_up_at_once(target, monkeypatch):
     monkeypatch.setattr(probe, "api_versions", versions)
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
-        assert one.death(watch, look=True) is None
+        assert one.end_under(watch, look=True) is None
 
 
 def test_a_strangers_target_that_comes_back_has_ended_all_the_same(target, monkeypatch):
@@ -214,7 +214,7 @@ def test_a_strangers_target_that_comes_back_has_ended_all_the_same(target, monke
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
         monkeypatch.setattr(probe, "api_versions", versions)
-        death = one.death(watch, look=True)
+        death = one.end_under(watch, look=True)
     assert death is not None and death.again and one.gone is None
 
 
@@ -243,14 +243,14 @@ def test_an_end_that_nobody_causes_alone_is_told(target):
             one.asked("b", target.endpoint, SHAPE),
         ):
             target.up = False
-            assert one.death(first, look=True).again
+            assert one.end_under(first, look=True).again
         if killer:
             with one.asked("a", target.endpoint, SHAPE) as watch:
                 target.up = False
-                assert one.death(watch, look=True).alone
-            assert one.told() == []
+                assert one.end_under(watch, look=True).alone
+            assert one.report_lines() == []
             one = Standing(target)
-    assert one.told() == [
+    assert one.report_lines() == [
         "the target ended while a, b were asked; asked alone, none of them ends it"
     ]
 
@@ -263,7 +263,7 @@ def test_a_target_that_is_not_there_raises_from_nobody(target):
     one = Standing(target)
     with one.asked("a", target.endpoint, SHAPE) as watch:
         target.up = False
-        assert not one.death(watch, look=True).again
+        assert not one.end_under(watch, look=True).again
 
 
 @pytest.mark.parametrize("target", [OURS], indirect=True)
@@ -274,7 +274,7 @@ def test_one_that_is_neither_dead_nor_alive_is_stopped_first(target, monkeypatch
     here = target.endpoint
     with one.asked("a", here, SHAPE) as watch:
         target.up = False
-        assert one.death(watch, look=True).again
+        assert one.end_under(watch, look=True).again
     assert target.done == ["stop", "start"]
 
 

@@ -96,7 +96,8 @@ class ConsumerGroups:
             return None
         if not consumer_group.members:
             pairs = [
-                consumer_records.encoded(entry) for entry in consumer_records.gone(consumer_group)
+                consumer_records.encoded(entry)
+                for entry in consumer_records.group_tombstones(consumer_group)
             ]
             version = self._broker.persona.quirk("groups.value-version")
             pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))

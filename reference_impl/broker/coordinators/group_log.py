@@ -70,7 +70,7 @@ class GroupLog:
 
     def serves(self, group_id: str) -> bool:
         """Whether this broker leads the group's partition, loaded or not."""
-        return self.runtime.leads(self.partition_of(group_id))
+        return self.runtime.is_leader_of(self.partition_of(group_id))
 
     def loads(self, group_id: str | None = None) -> bool:
         """Whether the group's partition, or any, is still being read."""

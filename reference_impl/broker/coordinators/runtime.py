@@ -79,11 +79,11 @@ class CoordinatorRuntime:
         topic = self._broker.cluster.topics.get(self.topic)
         return partition_for(name, len(topic.partitions)) if topic else -1
 
-    def leads(self, index: int) -> bool:
+    def is_leader_of(self, index: int) -> bool:
         """Whether this broker leads the partition, loaded or not."""
         return index in self._terms
 
-    def led(self) -> Iterable[int]:
+    def led_partitions(self) -> Iterable[int]:
         return self._terms
 
     def loads(self, index: int | None = None) -> bool:

@@ -62,7 +62,9 @@ class ShareStates:
 
     def coordinated(self) -> dict[int, list[SharePartitionKey]]:
         """The share partitions of which this broker keeps the state, by where it is kept."""
-        found: dict[int, list[SharePartitionKey]] = {index: [] for index in self.runtime.led()}
+        found: dict[int, list[SharePartitionKey]] = {
+            index: [] for index in self.runtime.led_partitions()
+        }
         for key in self.coordinator.kept:
             found.setdefault(self.partition_of(key), []).append(key)
         return found

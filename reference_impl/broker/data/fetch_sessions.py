@@ -110,7 +110,7 @@ class Session:
             self._wake(known)
             del self.awake[key]
 
-    def told(self, key: PartitionKey, row: Struct, *, incremental: bool) -> bool:
+    def is_sent(self, key: PartitionKey, row: Struct, *, incremental: bool) -> bool:
         """Whether a row goes out; what it says is remembered."""
         known = self.partitions.get(key)
         if known is None:
@@ -187,7 +187,7 @@ class Context:
         return [
             (want, row)
             for want, row in pairs
-            if session.told(want.key, row, incremental=self.incremental)
+            if session.is_sent(want.key, row, incremental=self.incremental)
         ]
 
 

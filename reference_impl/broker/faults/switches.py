@@ -312,7 +312,7 @@ _ALL = (
     ),
     Switch(
         "offset-delete-forgets-nothing",
-        "OffsetDelete answers as if it had deleted.",
+        "OffsetDelete answers NONE and deletes nothing.",
         "offsets.deleted-offsets-are-gone",
     ),
     Switch(

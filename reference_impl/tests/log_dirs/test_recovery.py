@@ -294,7 +294,7 @@ def test_a_directory_has_one_owner(tmp_path):
 def test_folders_name_their_topic_by_id(tmp_path):
     a_clean_end(tmp_path)
     dirs, _ = reopened(tmp_path)
-    assert dirs.held() == {KEY: TOPIC_ID}
+    assert dirs.partition_ids() == {KEY: TOPIC_ID}
     dirs.release()
 
 
