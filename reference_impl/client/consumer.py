@@ -1,6 +1,7 @@
 """The consumer by assignment: positions, resets, full fetches; no fetch sessions yet.
 
-`poll` is a flow of rounds: each asks each leader once for all of its partitions, and the first that
+`poll` is a flow of rounds: each asks each broker that is read from (`read_replicas.py`: leaders, or
+whom they named) once for all of its partitions, and the first that
 brings something ends the poll, as its timeout does (CONS-14). It returns at most
 `max_poll_records`; the rest waits in `_buffers` for the next poll and is dropped when its partition
 is no longer assigned or somebody sought elsewhere (CONS-24, CONS-27). A position moves only over
@@ -37,6 +38,7 @@ from .offsets import (
     found_for,
     offsets_for,
 )
+from .read_replicas import ReadReplicas
 from .reading import Consumed, read_partition
 
 _V_TOPIC_IDS = 13
@@ -107,6 +109,7 @@ class Consumer:
         self.high_watermarks: dict[TopicPartition, int] = {}
         self.stable_offsets: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
+        self._replicas = ReadReplicas(view, metadata_max_age_ms)
         self._buffers: dict[TopicPartition, _Buffer] = {}
         self.disbelieved = 0  # answers to Fetch that named partitions nobody had asked for
         self._failures = 0
@@ -116,6 +119,7 @@ class Consumer:
         """Exactly these partitions from now on; those kept keep their position."""
         self.positions = {place: self.positions.get(place) for place in places}
         self.paused &= self.positions.keys()
+        self._replicas.keep(self.positions)
 
     def seek(self, place: TopicPartition, offset: int) -> None:
         self._mine(place)
@@ -190,7 +194,7 @@ class Consumer:
             elif outcome.kind == "unsupported":
                 raise Unreachable(outcome)
             else:
-                stale |= {topic for topic, _ in _asked_for(outcome.ask)}
+                self._distrust(_asked_for(outcome.ask), stale)
         out = self._hand_out()
         if not stale:
             self._failures = 0
@@ -213,6 +217,12 @@ class Consumer:
     def _interesting(self) -> list[str] | None:
         """Topics to know about; None is all."""
         return sorted({topic for topic, _ in self.positions})
+
+    def _distrust(self, places: Iterable[TopicPartition], stale: set[str]) -> None:
+        """Whoever was asked for these is not who should be: ask their leaders, and who they are."""
+        for place in places:
+            self._replicas.drop(place)
+            stale.add(place[0])
 
     def _leaderless(self) -> set[str]:
         return {topic for topic, index in self.positions if self.view.leader(topic, index) is None}
@@ -257,7 +267,8 @@ class Consumer:
                 "fetch_offset": offset,
                 "partition_max_bytes": self.partition_max_bytes,
             }
-            nodes.setdefault(leader.leader, {}).setdefault(topic, []).append(row)
+            node = self._replicas.of(place, leader)
+            nodes.setdefault(node, {}).setdefault(topic, []).append(row)
         return [self._ask(node, topics, ids) for node, topics in nodes.items()]
 
     def _ask(self, node: int, topics: dict[str, list[Struct]], ids: bool) -> Ask:
@@ -282,7 +293,7 @@ class Consumer:
         if code:
             if not is_retriable(code) and code not in STALE:
                 raise KafkaError(code, about="Fetch")
-            stale |= {topic for topic, _ in _asked_for(answer.ask)}
+            self._distrust(_asked_for(answer.ask), stale)
             return
         rows = self._rows(answer)
         if not rows.keys() <= _asked_for(answer.ask):  # it is not believed (CONS-31)
@@ -309,11 +320,13 @@ class Consumer:
     ) -> None:
         code = part["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            if self._replicas.drop(place):
+                return  # a follower may be behind: only its leader's word ends a position
             if self.reset not in _RESETS:
                 raise NoPosition(f"offset {position} of {place} is out of range")
             self.positions[place] = None
         elif code in STALE or (code and is_retriable(code)):
-            stale.add(place[0])
+            self._distrust([place], stale)
         elif code:
             raise KafkaError(code, about=named(place))
         else:
@@ -327,6 +340,8 @@ class Consumer:
                 )
             except RecordError as fault:
                 raise CorruptFetch(f"{place} at {position}: {fault}") from fault
+            if part.get("preferred_read_replica", -1) >= 0:
+                self._replicas.prefer(place, part["preferred_read_replica"])
             if fetched.position > position:
                 self._buffers[place] = _Buffer(position, fetched.records, fetched.position)
             self.high_watermarks[place] = part["high_watermark"]

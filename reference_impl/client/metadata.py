@@ -52,6 +52,7 @@ class Partition(NamedTuple):
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
     error: int
+    offline: tuple[int, ...] = ()  # replicas whose log directory failed, from Metadata v5 on
 
 
 class Topic(NamedTuple):
@@ -157,6 +158,7 @@ class View:
                 tuple(part["replica_nodes"]),
                 tuple(part["isr_nodes"]),
                 part["error_code"],
+                tuple(part.get("offline_replicas") or ()),
             )
             old = before.partitions.get(new.index) if before else None
             if old is not None and 0 <= new.leader_epoch < old.leader_epoch:
