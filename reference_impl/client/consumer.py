@@ -1,7 +1,7 @@
-"""The consumer by assignment: positions, resets, full fetches; no fetch sessions yet.
+"""The consumer by assignment: positions, resets, fetches.
 
 `poll` is a flow of rounds: each asks each broker that is read from (`read_replicas.py`: leaders, or
-whom they named) once for all of its partitions, and the first that
+whom they named) once for all of its partitions (`fetch_session.py`), and the first that
 brings something ends the poll, as its timeout does (CONS-14). It returns at most
 `max_poll_records`; the rest waits in `_buffers` for the next poll and is dropped when its partition
 is no longer assigned or somebody sought elsewhere (CONS-24, CONS-27). A position moves only over
@@ -16,6 +16,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 from touchstone.reference_impl.wire.records import RecordError
 from touchstone.reference_impl.wire.schema import Struct
 
+from .fetch_session import SESSION_ERRORS, FetchSession, Wanted, WantedPartition
 from .flow import (
     LATEST_VERSION,
     Answer,
@@ -42,6 +43,7 @@ from .read_replicas import ReadReplicas
 from .reading import Consumed, read_partition
 
 _V_TOPIC_IDS = 13
+_V_SESSIONS = (7, LATEST_VERSION)
 _RESETS = {"earliest": EARLIEST, "latest": LATEST}
 
 
@@ -59,16 +61,6 @@ class _Buffer(NamedTuple):
     start: int
     records: list[Consumed]
     end: int
-
-
-def _asked_for(ask: Ask) -> set[TopicPartition]:
-    """The partitions that a Fetch asks for."""
-    assert not callable(ask.body)
-    return {
-        (row["topic"], part["partition"])
-        for row in ask.body["topics"]
-        for part in row["partitions"]
-    }
 
 
 class Consumer:
@@ -110,6 +102,7 @@ class Consumer:
         self.stable_offsets: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
         self._replicas = ReadReplicas(view, metadata_max_age_ms)
+        self._sessions: dict[int | str, FetchSession] = {}  # by broker id
         self._buffers: dict[TopicPartition, _Buffer] = {}
         self.disbelieved = 0  # answers to Fetch that named partitions nobody had asked for
         self._failures = 0
@@ -194,7 +187,9 @@ class Consumer:
             elif outcome.kind == "unsupported":
                 raise Unreachable(outcome)
             else:
-                self._distrust(_asked_for(outcome.ask), stale)
+                session = self._sessions[outcome.ask.node]
+                session.fail()
+                self._distrust(session.places, stale)
         out = self._hand_out()
         if not stale:
             self._failures = 0
@@ -253,14 +248,12 @@ class Consumer:
         self.positions |= yield from offsets_for(self.view, wanted, isolation=self.isolation)
 
     def _asks(self) -> list[Ask]:
-        nodes: dict[int, dict[str, list[Struct]]] = {}
-        ids = True
+        nodes: dict[int, dict[TopicPartition, WantedPartition]] = {}
         for (topic, partition), offset in self.positions.items():
             leader = self.view.leader(topic, partition)
             place = topic, partition
             if leader is None or place in self.paused or place in self._buffers:
                 continue
-            ids = ids and any(self.view.id_of(topic))
             row = {
                 "partition": partition,
                 "current_leader_epoch": leader.leader_epoch,
@@ -268,36 +261,49 @@ class Consumer:
                 "partition_max_bytes": self.partition_max_bytes,
             }
             node = self._replicas.of(place, leader)
-            nodes.setdefault(node, {}).setdefault(topic, []).append(row)
-        return [self._ask(node, topics, ids) for node, topics in nodes.items()]
+            nodes.setdefault(node, {})[place] = WantedPartition(self.view.id_of(topic), row)
+        return [self._ask(node, wanted) for node, wanted in nodes.items()]
 
-    def _ask(self, node: int, topics: dict[str, list[Struct]], ids: bool) -> Ask:
-        body = {
+    def _ask(self, node: int, wanted: Wanted) -> Ask:
+        session = self._sessions.setdefault(node, FetchSession())
+        by_ids = all(any(one.topic_id) for one in wanted.values())
+        body = session.request(wanted, by_ids=by_ids) | self._limits(self.max_wait_ms)
+        versions = (4, LATEST_VERSION if by_ids else _V_TOPIC_IDS - 1)
+        timeout = self.request_timeout_ms + self.max_wait_ms
+        return Ask(node, "Fetch", body, timeout_ms=timeout, versions=versions)
+
+    def _limits(self, max_wait_ms: int) -> Struct:
+        return {
             "replica_id": -1,
-            "max_wait_ms": self.max_wait_ms,
+            "max_wait_ms": max_wait_ms,
             "min_bytes": self.min_bytes,
             "max_bytes": self.max_bytes,
             "isolation_level": self.isolation,
             "rack_id": self.rack,
-            "topics": [
-                {"topic": name, "topic_id": self.view.id_of(name), "partitions": rows}
-                for name, rows in topics.items()
-            ],
         }
-        versions = (4, LATEST_VERSION if ids else _V_TOPIC_IDS - 1)
-        timeout = self.request_timeout_ms + self.max_wait_ms
-        return Ask(node, "Fetch", body, timeout_ms=timeout, versions=versions)
+
+    def close(self) -> Flow[None]:
+        """End the fetch sessions that brokers keep for us; an answer is not needed."""
+        farewells = {node: each.farewell() for node, each in self._sessions.items()}
+        self._sessions = {}
+        asks = [
+            Ask(node, "Fetch", fields | self._limits(0), self.request_timeout_ms, _V_SESSIONS)
+            for node, fields in farewells.items()
+            if fields is not None and self.view.resolve(node) is not None
+        ]
+        if asks:
+            yield asks
 
     def _take(self, answer: Answer, stale: set[str]) -> None:
         code = answer.body.get("error_code", 0)
-        if code:
+        session, rows = self._sessions[answer.ask.node], self._rows(answer)
+        believed = session.take(answer.body, rows)
+        if code and code not in SESSION_ERRORS:
             if not is_retriable(code) and code not in STALE:
                 raise KafkaError(code, about="Fetch")
-            self._distrust(_asked_for(answer.ask), stale)
-            return
-        rows = self._rows(answer)
-        if not rows.keys() <= _asked_for(answer.ask):  # it is not believed (CONS-31)
-            self.disbelieved += 1
+            self._distrust(session.places, stale)
+        if not believed:
+            self.disbelieved += not code
             return
         for place, part in rows.items():
             position = self.positions.get(place)

@@ -140,12 +140,13 @@ class GroupConsumer(Consumer):
         self._own(())
 
     def close(self) -> Flow[None]:
-        """Commit what was read, if that is automatic, and leave."""
+        """Commit what was read, if that is automatic, leave, and end what brokers keep for us."""
         yield from self._commit_queued()
         with suppress(ClientError):
             if self.auto_commit_ms is not None and self.positions:
                 yield from self.commit()
         yield from self.unsubscribe()
+        yield from super().close()
 
     @property
     def group_metadata(self) -> Struct:

@@ -116,6 +116,7 @@ class BlockingConsumer(Blocking):
     offsets_for_times = _run(Consumer.offsets_for_times)
     beginning_offsets = _run(Consumer.beginning_offsets)
     end_offsets = _run(Consumer.end_offsets)
+    close = _run(Consumer.close)
 
     @property
     def positions(self) -> dict[TopicPartition, int | None]:
