@@ -39,6 +39,7 @@ from .offsets import (
     found_for,
     offsets_for,
 )
+from .position_epochs import UNKNOWN, EpochEnd, PositionEpochs, ends, was_cut
 from .read_replicas import ReadReplicas
 from .reading import Consumed, read_partition
 
@@ -51,16 +52,23 @@ class NoPosition(ClientError):
     """No position, or one out of range, and no reset policy (CONS: `auto.offset.reset=none`)."""
 
 
+class LogTruncated(ClientError):
+    """Records that were read are no longer in the log, and there is no reset policy (KIP-320)."""
+
+
 class CorruptFetch(ClientError):
     """A broker handed out records that are damaged."""
 
 
 class _Buffer(NamedTuple):
-    """Records of a partition that were fetched at `start` and not handed out; then comes `end`."""
+    """Records of a partition that were fetched at `start` and not handed out; then comes `end`,
+    behind a batch of `leader_epoch`.
+    """
 
     start: int
     records: list[Consumed]
     end: int
+    leader_epoch: int
 
 
 class Consumer:
@@ -102,6 +110,7 @@ class Consumer:
         self.stable_offsets: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
         self._replicas = ReadReplicas(view, metadata_max_age_ms)
+        self._epochs = PositionEpochs(view)
         self._sessions: dict[int | str, FetchSession] = {}  # by broker id
         self._buffers: dict[TopicPartition, _Buffer] = {}
         self.disbelieved = 0  # answers to Fetch that named partitions nobody had asked for
@@ -113,12 +122,14 @@ class Consumer:
         self.positions = {place: self.positions.get(place) for place in places}
         self.paused &= self.positions.keys()
         self._replicas.keep(self.positions)
+        self._epochs.keep(self.positions)
 
     def seek(self, place: TopicPartition, offset: int) -> None:
         self._mine(place)
         if offset < 0:
             raise ClientError(f"cannot seek {place} to {offset}")
         self.positions[place] = offset
+        self._epochs.forget(place)
 
     def pause(self, places: Iterable[TopicPartition]) -> None:
         """Neither fetch nor hand out these until `resume`; they stay assigned (CONS-47)."""
@@ -176,11 +187,12 @@ class Consumer:
         yield from self._relearn()
         yield from know(self.view, sorted({topic for topic, _ in self.positions}))
         yield from self._find_positions()
+        stale = yield from self._find_truncations()
         if out := self._hand_out():
             return out
         asks = self._asks()
         outcomes = (yield asks) if asks else []
-        stale = self._leaderless()
+        stale |= self._leaderless()
         for outcome in outcomes:
             if isinstance(outcome, Answer):
                 self._take(outcome, stale)
@@ -234,8 +246,9 @@ class Consumer:
                 position = left[0].offset if left else buffer.end
                 del self._buffers[place], self.positions[place]
                 self.positions[place] = position
+                self._epochs.read(place, given[-1].leader_epoch if left else buffer.leader_epoch)
                 if left:
-                    self._buffers[place] = _Buffer(position, left, buffer.end)
+                    self._buffers[place] = buffer._replace(start=position, records=left)
         return out
 
     def _find_positions(self) -> Flow[None]:
@@ -247,12 +260,54 @@ class Consumer:
         wanted = dict.fromkeys(missing, _RESETS[self.reset])
         self.positions |= yield from offsets_for(self.view, wanted, isolation=self.isolation)
 
+    def _find_truncations(self) -> Flow[set[str]]:
+        """Ask leaders that are new whether they have what was read; the topics that are not as
+        metadata says. Raises LogTruncated.
+        """
+        stale: set[str] = set()
+        leaders = {place: self.view.leader(*place) for place in self.positions}
+        known = {place: leader for place, leader in leaders.items() if leader is not None}
+        asks = self._epochs.asks(known, self.request_timeout_ms)
+        for outcome in (yield asks) if asks else []:
+            if isinstance(outcome, Answer):
+                for end in ends(outcome):
+                    self._take_epoch_end(end, known[end.place].leader_epoch, stale)
+            elif outcome.kind == "unsupported":
+                for place, leader in known.items():
+                    if leader.leader == outcome.ask.node:
+                        self._epochs.good(place, leader.leader_epoch)
+            else:
+                stale |= {
+                    topic for (topic, _), one in known.items() if one.leader == outcome.ask.node
+                }
+        return stale
+
+    def _take_epoch_end(self, end: EpochEnd, leader_epoch: int, stale: set[str]) -> None:
+        position = self.positions.get(end.place)
+        if end.error in STALE or (end.error and is_retriable(end.error)):
+            stale.add(end.place[0])
+        elif end.error:
+            raise KafkaError(end.error, about=named(end.place))
+        elif position is None or not was_cut(end, position):
+            self._epochs.good(end.place, leader_epoch)
+        elif self.reset not in _RESETS:
+            raise LogTruncated(f"{named(end.place)} was cut at {end.offset}, below {position}")
+        elif UNKNOWN in (end.offset, end.leader_epoch):
+            self.positions[end.place] = None
+            self._epochs.forget(end.place)
+        else:
+            self.positions[end.place] = end.offset
+            self._epochs.read(end.place, end.leader_epoch)
+            self._epochs.good(end.place, leader_epoch)
+
     def _asks(self) -> list[Ask]:
         nodes: dict[int, dict[TopicPartition, WantedPartition]] = {}
         for (topic, partition), offset in self.positions.items():
             leader = self.view.leader(topic, partition)
             place = topic, partition
             if leader is None or place in self.paused or place in self._buffers:
+                continue
+            if self._epochs.is_due(place, leader):
                 continue
             row = {
                 "partition": partition,
@@ -331,6 +386,7 @@ class Consumer:
             if self.reset not in _RESETS:
                 raise NoPosition(f"offset {position} of {place} is out of range")
             self.positions[place] = None
+            self._epochs.forget(place)
         elif code in STALE or (code and is_retriable(code)):
             self._distrust([place], stale)
         elif code:
@@ -349,6 +405,8 @@ class Consumer:
             if part.get("preferred_read_replica", -1) >= 0:
                 self._replicas.prefer(place, part["preferred_read_replica"])
             if fetched.position > position:
-                self._buffers[place] = _Buffer(position, fetched.records, fetched.position)
+                self._buffers[place] = _Buffer(position, *fetched)
+            if leader := self.view.leader(*place):
+                self._epochs.good(place, leader.leader_epoch)
             self.high_watermarks[place] = part["high_watermark"]
             self.stable_offsets[place] = part.get("last_stable_offset", -1)

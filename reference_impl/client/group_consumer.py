@@ -241,6 +241,7 @@ class GroupConsumer(Consumer):
             self._committed |= found
             for place, offset in found.items():
                 self.positions[place] = offset.offset
+                self._epochs.read(place, offset.leader_epoch)
         yield from super()._find_positions()
 
     def committed(self, places: Iterable[TopicPartition]) -> Flow[dict[TopicPartition, Offset]]:
@@ -294,8 +295,12 @@ class GroupConsumer(Consumer):
                 error = failed
             callback(offsets, error)
 
-    def _offsets(self) -> dict[TopicPartition, int]:
-        return {place: offset for place, offset in self.positions.items() if offset is not None}
+    def _offsets(self) -> dict[TopicPartition, Offset]:
+        return {
+            place: Offset(offset, self._epochs.of(place))
+            for place, offset in self.positions.items()
+            if offset is not None
+        }
 
     def _must_be_member(self) -> None:
         if self.subscribed and self.member.generation < 0:

@@ -25,10 +25,13 @@ class Consumed(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """Records to hand out and the position after them, past everything that was skipped too."""
+    """Records to hand out and the position after them, past everything that was skipped too;
+    `leader_epoch` is that of the last batch, -1 where there is none.
+    """
 
     records: list[Consumed]
     position: int
+    leader_epoch: int = -1
 
 
 def read_partition(
@@ -47,7 +50,7 @@ def read_partition(
     )
     aborted: set[int] = set()
     out: list[Consumed] = []
-    whole = False
+    whole, epoch = False, -1
     for pos, size, magic in wire_records.entries(data):
         whole = True
         if check_crc:
@@ -71,7 +74,7 @@ def read_partition(
         position = max(position, last + 1)
     if data and not whole:
         raise RecordError(0, f"{len(data)} bytes without one whole batch at offset {position}")
-    return Fetched(out, position)
+    return Fetched(out, position, epoch)
 
 
 def _shown(topic: str, partition: int, row: Flat, epoch: int) -> Consumed:

@@ -41,7 +41,7 @@ def test_a_queued_commit_goes_out_with_the_next_call_and_its_callback_runs_in_it
     consumer.positions[T0] = 9
     assert not script.commits and not heard
     runner.run(getattr(consumer, call)())
-    assert heard == [({T0: 7, T1: 0}, None)]
+    assert heard == [({T0: Offset(7), T1: Offset(0)}, None)]
     assert consumer.last_committed.get(T0) in (None, Offset(7), Offset(9))
     sent = [row["committed_offset"] for row in script.commits[0]["topics"][0]["partitions"]]
     assert sent == [7, 0]
