@@ -34,10 +34,13 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
     made = Soak(options.release, brokers, time.thread_time)
     known = [case.wire for case in corpus()]
     frames = hostile(pairs_for(options.release), SEED, known)
-    spent, early, report = time.process_time(), 0, made.report
+    spent, early, shown, report = time.process_time(), 0, 0, made.report
     while report.frames < options.records:
         made.run(frames, min(STEP, options.records - report.frames))
         options.say(told(report))
+        for kind, frame in [*report.faults.items()][shown:]:
+            options.say(f"{kind}: {frame.hex()}")
+        shown = len(report.faults)
         if not early and report.frames * 10 >= options.records:
             early = report.resident
     spent = time.process_time() - spent
