@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from touchstone.fuzz import neighbours
 from touchstone.fuzz.cases import Case, reviewed_differences
 from touchstone.fuzz.outcome import signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
 
 METADATA, CREATE, DELETE, LIST_OFFSETS = 3, 19, 20, 2
-FIND_COORDINATOR, HEARTBEAT, INIT_PRODUCER_ID, NO_SUCH_MEMBER = 10, 12, 22, 25
+HEARTBEAT, INIT_PRODUCER_ID, NO_SUCH_MEMBER = 12, 22, 25
 GROUP_KEYS = {8, 9, 11, 12, 13, 14, 15, 16, 42, 47}
 TRIES = 400
 AFTER_DELETION = 50
@@ -53,9 +54,9 @@ def prepare(link: Link, cases: list[Case], *, fresh: bool = True) -> None:
 
 def serves_groups(link: Link) -> bool:
     """Whether groups are served: the first question for one creates __consumer_offsets."""
-    link.ask(FIND_COORDINATOR, 1, {"key": "fz-group-0", "key_type": 0})
     ghost = {"group_id": "fz-group-0", "generation_id": 1, "member_id": "ghost"}
-    answer = link.ask(HEARTBEAT, 0, ghost)
+    with neighbours.coordinator(link, "fz-group-0") as asked:
+        answer = asked.ask(HEARTBEAT, 0, ghost)
     return answer is not None and answer["error_code"] == NO_SUCH_MEMBER
 
 
@@ -67,12 +68,15 @@ def has_producer_ids(link: Link) -> bool:
 
 
 def create_topics(link: Link, wanted: dict[str, bool]) -> None:
-    """Topics with one partition; True: compacted."""
+    """Topics with one partition, on the broker at the link; True: compacted."""
     if not wanted:
         return
+    here = neighbours.own_id(link)
+    place = [] if here is None else [{"partition_index": 0, "broker_ids": [here]}]
+    one = -1 if place else 1
     topics = [
         {
-            "name": name, "num_partitions": 1, "replication_factor": 1, "assignments": [],
+            "name": name, "num_partitions": one, "replication_factor": one, "assignments": place,
             "configs": [{"name": "cleanup.policy", "value": "compact"}] if compacted else [],
         }
         for name, compacted in wanted.items()
@@ -80,7 +84,8 @@ def create_topics(link: Link, wanted: dict[str, bool]) -> None:
 
     def there() -> bool:
         # Again and again: a topic being deleted still exists for a while after it is not listed.
-        link.ask(CREATE, 2, {"topics": topics, "timeout_ms": 5000, "validate_only": False})
+        with neighbours.controller(link) as asked:
+            asked.ask(CREATE, 2, {"topics": topics, "timeout_ms": 5000, "validate_only": False})
         return all(has_leader(link, name) for name in wanted)
 
     wait_until(there, "topics were not created", link)
@@ -90,7 +95,8 @@ def delete_topics(link: Link, names: list[str]) -> None:
     names = sorted(set(names) & listed_topics(link))
     if not names:
         return
-    link.ask(DELETE, 1, {"topic_names": names, "timeout_ms": 5000})
+    with neighbours.controller(link) as asked:
+        asked.ask(DELETE, 1, {"topic_names": names, "timeout_ms": 5000})
     wait_until(lambda: not set(names) & listed_topics(link), "topics were not deleted", link)
     for _ in range(AFTER_DELETION):
         link.rest()
@@ -108,7 +114,8 @@ def has_leader(link: Link, name: str) -> bool:
         "replica_id": -1,
         "topics": [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
     }
-    answer = link.ask(LIST_OFFSETS, 1, body)
+    with neighbours.leader(link, name) as asked:
+        answer = asked.ask(LIST_OFFSETS, 1, body)
     return answer is not None and answer["topics"][0]["partitions"][0]["error_code"] == 0
 
 

@@ -54,14 +54,32 @@ class NotLoopback(Exception):
     """The target's address is on another machine, and its owner has not said so."""
 
 
+def is_loopback(host: str) -> bool:
+    return ipaddress.ip_address(_number(host)).is_loopback
+
+
+def _number(host: str) -> str:
+    return str(socket.getaddrinfo(host, None)[0][4][0])
+
+
 def require_loopback(host: str, *, is_mine: bool) -> None:
     """Raise NotLoopback unless `host` is a loopback address or the user claimed it."""
-    resolved = socket.getaddrinfo(host, None)[0][4][0]
-    if not (is_mine or ipaddress.ip_address(resolved).is_loopback):
+    if not (is_mine or is_loopback(host)):
         raise NotLoopback(
-            f"{host} is {resolved}, not a loopback address; the fuzzer sends to other machines "
-            "only with --this-target-is-mine"
+            f"{host} is {_number(host)}, not a loopback address; the fuzzer sends to other "
+            "machines only with --this-target-is-mine"
         )
+
+
+Address = tuple[str, int]
+
+
+def resolved(address: Address) -> Address | None:
+    """The same with a number for a name; None where nobody knows the name."""
+    try:
+        return socket.gethostbyname(address[0]), address[1]
+    except OSError:
+        return None
 
 
 @dataclass

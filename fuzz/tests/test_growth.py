@@ -9,89 +9,43 @@ classes whose hash and equality are Python's. No clock is read.
 from __future__ import annotations
 
 import gc
-import random
 import sys
 from typing import Any
 
 import pytest
 
-from touchstone.fuzz.generator import TOPICS, Generator, Pair, Role
-from touchstone.harness.model import advertised
+from touchstone.fuzz.generator import TOPICS, Pair, pairs_of
+from touchstone.fuzz.widened import Widened, places
 from touchstone.reference_impl.broker import broker as broker_module
+from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
+from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.broker.personas import PERSONAS
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
+from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import encode_request
-from touchstone.reference_impl.wire.schema import Field, Struct, fields_of
+from touchstone.reference_impl.wire.schema import Struct
 
 RELEASE = "4.3"
 FEW = 25
-STEEPEST = 9.0
-"""From (n to 4n) to (4n to 16n) what is linear grows 4 times, what is quadratic 16 times. Up to 7.5
-are seen where an answer is so large that its parts are joined one by one.
-"""
-NUMBERED = {
-    "broker_ids", "index", "partition", "partition_index", "partition_indexes", "partitions",
-    "producer_id",
-}  # fmt: skip
-"""Numbers that tell elements apart."""
+STEEPEST = 7.0
+"""From (n to 4n) to (4n to 16n) what is linear grows 4 times, what is quadratic 16 times."""
 
 
 def served() -> list[Pair]:
-    """The newest version of each request that this release serves."""
-    table = advertised.table(RELEASE).items()
-    return [Pair(k, high) for k, (_, high) in table if k in API and API[k].request.has(high)]
+    """Every pair that this release serves, on either listener."""
+    persona = PERSONAS[RELEASE]
+    return [
+        pair
+        for controller in (False, True)
+        for pair in pairs_of(persona.listed(controller=controller))
+        if persona.serves(pair.key, pair.version, controller=controller)
+        and registry.handler(pair.key) is not None
+    ]
 
 
-def arrays(fields, version: int, path: str = ""):
-    for row in fields_of(fields, version):
-        here = f"{path}.{row.name}" if path else row.name
-        if row.is_array:
-            yield here
-        if row.element == "struct":
-            yield from arrays(row.fields, version, here)
-
-
-PLACES = [
-    (pair, path) for pair in served() for path in arrays(API[pair.key].request.fields, pair.version)
-]
-
-
-class Widened(Generator):
-    """Makes requests with `count` elements in one array and one in each other."""
-
-    def __init__(self, path: str, count: int) -> None:
-        super().__init__([], random.Random(0))
-        self.path, self.count = path, count
-
-    def _value(self, row: Field, pair: Pair, path: str) -> Any:
-        if row.element == "struct" and not row.is_array and self.path.startswith(f"{path}."):
-            return self._struct(row.fields, pair, path)  # never null: the array is inside
-        return super()._value(row, pair, path)
-
-    def _array(self, row: Field, pair: Pair, path: str, role: Role | None) -> list[Any]:
-        many = self.count if path == self.path else 1
-        if row.element != "struct":
-            one = role(self.draw, pair) if role else 0
-            return [_apart(row, one, at) for at in range(many)]
-        return [self._element(row, pair, path, at) for at in range(many)]
-
-    def _element(self, row: Field, pair: Pair, path: str, at: int) -> Struct:
-        one = self._struct(row.fields, pair, path)
-        for child in fields_of(row.fields, pair.version):
-            one[child.name] = _apart(child, one[child.name], at)
-        return one
-
-
-def _apart(row: Field, value: Any, at: int) -> Any:
-    """The value for the element at this place: names, ids and numbers differ from all others'."""
-    if row.is_array and type(value) is list or not at:
-        return value
-    if row.element == "string":
-        return value and f"{value}-{at}"
-    if row.element == "uuid":
-        return at.to_bytes(16, "big")
-    return at if row.name in NUMBERED else value
+PLACES = places(served())
 
 
 class _Int(int):
@@ -131,14 +85,15 @@ def counted(value: Any) -> Any:
     return value if made is None else made(value)
 
 
-def cost(pair: Pair, path: str, count: int) -> tuple[int, int]:
+def cost(pair: Pair, path: str, count: int, *, same: bool) -> tuple[int, int]:
     """Calls made until this request is answered, and bytes of the answer."""
     one = OneBroker(RELEASE)
     for name in (*TOPICS, OFFSETS, SHARES, TRANSACTIONS):
         one.topic(name, 4)
     one.brokers[0].tick(one.now)
-    body = Widened(path, count).body(pair)
+    body = Widened(path, count, same=same).body(pair)
     frame = encode_request(pair.key, pair.version, 7, "test", body)
+    controller = not PERSONAS[RELEASE].serves(pair.key, pair.version)
     calls = 0
 
     def note(frame: object, event: str, argument: object) -> None:
@@ -148,7 +103,7 @@ def cost(pair: Pair, path: str, count: int) -> tuple[int, int]:
     gc.disable()  # its callbacks are calls too
     sys.setprofile(note)
     try:
-        effects = one.send(frame)
+        effects = one.send(frame, connection=Connection(2, controller=controller))
     finally:
         sys.setprofile(None)
         gc.enable()
@@ -160,18 +115,20 @@ def growth(few: int, more: int, most: int) -> float:
     return (most - more) / max(3 * FEW, more - few)  # less than one an element is nothing
 
 
+@pytest.mark.parametrize("same", [False, True], ids=["apart", "same"])
 @pytest.mark.parametrize(
     ("pair", "path"), PLACES, ids=[f"{API[p.key].name}-{path}" for p, path in PLACES]
 )
-def test_the_cost_of_a_request_is_linear_in_each_array(pair, path, monkeypatch):
+def test_the_cost_of_a_request_is_linear_in_each_array(pair, path, same, monkeypatch):
     real = broker_module.decode
 
     def decode(*arguments: Any, **named: Any) -> tuple[Struct, int]:
         body, at = real(*arguments, **named)
         return counted(body), at
 
+    monkeypatch.setattr(headers, "_WORTH_GATHERING", 0)  # parts of short answers one by one, too
     monkeypatch.setattr(broker_module, "decode", decode)
-    cost(pair, path, FEW)  # what is made once, for the first request of its kind, is made
-    costs = [cost(pair, path, FEW * times) for times in (1, 4, 16)]
+    cost(pair, path, FEW, same=same)  # what is made once, for the first of its kind, is made
+    costs = [cost(pair, path, FEW * times, same=same) for times in (1, 4, 16)]
     for what, figures in zip(("calls", "bytes"), zip(*costs, strict=True), strict=True):
         assert growth(*figures) < STEEPEST, f"{what} at n, 4n, 16n: {figures}"

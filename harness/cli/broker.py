@@ -20,8 +20,12 @@ from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
+from touchstone.reference_impl.io.listeners import is_loopback
 from touchstone.reference_impl.io.log_dir import LogDirError
-from touchstone.reference_impl.io.server import build
+from touchstone.reference_impl.io.server import RunningCluster, build
+
+_ANY_MACHINE = "nobody is authenticated here, and whoever reaches it may do everything"
+_ANY_PROCESS = "every process of this machine may use the fault port (--faults-token)"
 
 
 def _pairs(
@@ -34,6 +38,20 @@ def _pairs(
             raise click.BadParameter(f"{text!r} is not k=v")
         pairs[name.strip()] = value
     return pairs
+
+
+def _fault_port(
+    cluster: RunningCluster, port: int, token: str | None
+) -> contextlib.AbstractContextManager[object]:
+    try:
+        http = importlib.import_module("touchstone.reference_impl.io.fault_http")  # costs 25 ms
+        faults = http.FaultDoor(cluster.faults, port=port, token=token)
+    except OSError as fault:
+        raise click.ClickException(f"--faults-http {port}: {fault.strerror}") from None
+    click.echo(f"faults {faults.url}", err=True)
+    if token is None:
+        click.echo(f"warning: {_ANY_PROCESS}", err=True)
+    return faults
 
 
 @click.command("broker", epilog=listed("Switches", sorted(SWITCHES)))
@@ -67,7 +85,14 @@ def _pairs(
     "door",
     metavar="PORT",
     type=click.IntRange(0, 65535),
-    help="Serve the fault plan over HTTP on loopback; its URL goes to stderr.",
+    help="Serve the fault plan over HTTP on loopback; its URL goes to stderr. Who reaches it may"
+    " break every answer: pages of other origins are refused, and who does not say --faults-token.",
+)
+@click.option(
+    "--faults-token",
+    "token",
+    metavar="TOKEN",
+    help="What a request to the fault port must carry: Authorization: Bearer TOKEN.",
 )
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
@@ -84,6 +109,7 @@ def command(
     switch: tuple[str, ...],
     seed: int,
     door: int | None,
+    token: str | None,
     verbose: bool,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
@@ -117,13 +143,9 @@ def command(
         raise click.ClickException(f"cannot listen on {host}:{port}: {fault.strerror}") from None
     with contextlib.ExitStack() as open_doors:
         if door is not None:
-            try:
-                # costs 25 ms
-                http = importlib.import_module("touchstone.reference_impl.io.fault_http")
-                faults = open_doors.enter_context(http.FaultDoor(cluster.faults, port=door))
-            except OSError as fault:
-                raise click.ClickException(f"--faults-http {door}: {fault.strerror}") from None
-            click.echo(f"faults {faults.url}", err=True)
+            open_doors.enter_context(_fault_port(cluster, door, token))
+        if not is_loopback(host):
+            click.echo(f"warning: listening on {host}: {_ANY_MACHINE}", err=True)
         gc.freeze()  # what was loaded stays: a collection need not look at it again, and with many
         gc.set_threshold(10_000, 20, 50)  # requests waiting it would look often
         click.echo("ready " + ",".join(cluster.bootstrap))

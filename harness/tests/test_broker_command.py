@@ -3,7 +3,9 @@
 import pytest
 from click.testing import CliRunner
 
+from touchstone.harness.cli import broker as command_module
 from touchstone.harness.cli.broker import command
+from touchstone.reference_impl.io.server import RunningCluster
 
 
 @pytest.mark.parametrize("words", ["proxy:1", "proxy:1,proxy", "proxy:1,0.0.0.0:0"])
@@ -29,3 +31,31 @@ def test_a_setting_that_nobody_obeys_ends_the_command_before_it_listens():
     said = CliRunner().invoke(command, ["--port", "0", "--config", "super.users=User:me"])
     assert said.exit_code == 2
     assert "super.users=User:me is not obeyed, so it is refused: there is no" in said.output
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What a start says on stderr; the broker serves nobody and ends."""
+
+    def start(*words: str, loopback: bool = True) -> list[str]:
+        monkeypatch.setattr(RunningCluster, "run_forever", RunningCluster.stop)
+        monkeypatch.setattr(command_module, "is_loopback", lambda host: loopback)
+        done = CliRunner().invoke(command, ["--port", "0", *words])
+        assert done.exit_code == 0, done.output
+        return [
+            line.partition(":")[2].strip() for line in done.stderr.splitlines() if "warning" in line
+        ]
+
+    return start
+
+
+def test_who_can_do_what_he_likes_is_said_once_at_the_start(started):
+    assert started() == []
+    assert started(loopback=False) == [
+        "listening on 127.0.0.1: nobody is authenticated here, and whoever reaches it may do"
+        " everything"
+    ]
+    assert started("--faults-http", "0") == [
+        "every process of this machine may use the fault port (--faults-token)"
+    ]
+    assert started("--faults-http", "0", "--faults-token", "s") == []

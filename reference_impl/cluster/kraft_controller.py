@@ -41,7 +41,7 @@ class KRaftController(Controller):
     # --- brokers ----------------------------------------------------------------------------
 
     def joined(self, broker: int, *, clean: bool = True) -> None:
-        node = self.cluster.brokers[broker]
+        node = self.cluster.node(broker)
         if not clean and self.rules.elr:
             self._forget_unclean(broker)
         node.alive = True
@@ -52,13 +52,13 @@ class KRaftController(Controller):
         self.cluster.broker_changed(broker)
 
     def left(self, broker: int) -> None:
-        node = self.cluster.brokers[broker]
+        node = self.cluster.node(broker)
         node.alive = False
         self._leave_isrs(broker)
         self.cluster.broker_changed(broker)
 
     def shutdown(self, broker: int) -> list[TopicPartition]:
-        self.cluster.brokers[broker].stopping = True
+        self.cluster.node(broker).stopping = True
         self.cluster.broker_changed(broker)
         self._leave_isrs(broker)
         return []

@@ -11,6 +11,7 @@ from collections import deque
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.io.request_memory import RequestMemory
 from touchstone.reference_impl.wire.framing import Frames
 
 READ = selectors.EVENT_READ
@@ -26,7 +27,9 @@ class Channel(Connection):
         "events",
         "frames",
         "held",
+        "in_work",
         "inbox",
+        "memory",
         "open",
         "outbox",
         "sock",
@@ -34,9 +37,17 @@ class Channel(Connection):
     )
 
     def __init__(
-        self, number: int, sock: socket.socket, broker: Broker, limit: int, peer: str
+        self,
+        number: int,
+        sock: socket.socket,
+        broker: Broker,
+        limit: int,
+        peer: str,
+        memory: RequestMemory | None = None,
     ) -> None:
         super().__init__(number, peer)
+        self.memory = memory  # None: nobody counts
+        self.in_work = 0  # bytes of the request that is handed over, or was last
         self.sock = sock
         self.broker = broker
         self.inbox = Frames(limit)
@@ -48,3 +59,12 @@ class Channel(Connection):
         self.closing = False
         self.events = READ
         self.open = True
+
+    @property
+    def claimed(self) -> int:
+        """Bytes of its requests: in work, waiting, and the whole of one that has begun to come."""
+        in_work = self.in_work if self.busy else 0
+        return in_work + sum(map(len, self.frames)) + self.inbox.claimed
+
+    def may_read(self) -> bool:
+        return self.memory is None or self.memory.may_read(self)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.io.request_memory import RequestMemory
 
 NO_LIMIT = 2**31 - 1
 PER_HOST, OVERRIDES = "max.connections.per.ip", "max.connections.per.ip.overrides"
@@ -26,6 +27,7 @@ class ConnectionQuotas:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._hosts: Counter[str] = Counter()
+        self.memory = RequestMemory.of(broker.config)
 
     def has_room(self) -> bool:
         """Whether another connection may be accepted at all."""

@@ -255,7 +255,7 @@ class Server:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             self._numbers += 1
             limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
-            channel = Channel(self._numbers, sock, broker, limit, host)
+            channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory)
             if broker.persona.quirk("connections.unused-ones-are-idle"):
                 self._channels[channel] = self._clock()
             else:
@@ -277,7 +277,7 @@ class Server:
         self._look_soon()
 
     def _readable(self, channel: Channel) -> None:
-        if channel.busy or channel.outbox:
+        if channel.busy or channel.outbox or not channel.may_read():
             self._watch(channel, channel.events & ~READ)
             return
         try:
@@ -299,6 +299,7 @@ class Server:
             channel.frames.extend(fault.frames)
             channel.closing = True
             LOG.info("connection %d: %s", channel.id, fault)
+        self._account(channel)
         self._work(channel)
 
     def _work(self, channel: Channel) -> None:
@@ -309,6 +310,7 @@ class Server:
         while channel.frames and not channel.busy and not channel.outbox and channel.open:
             channel.busy = True
             frame = channel.frames.popleft()
+            channel.in_work = len(frame)
             try:
                 effects = channel.broker.receive(channel, frame, self._clock())
             except Exception:  # a fault of ours ends one connection, never the loop (WIRE-09)
@@ -398,12 +400,19 @@ class Server:
 
     def _resume(self, channel: Channel) -> None:
         """Take the next request, if the last one is answered and the answer is out."""
+        self._account(channel)
         if channel.busy or channel.outbox or not channel.open:
             return
         if not channel.events & READ and not channel.closing:
             self._watch(channel, channel.events | READ)
         if (channel.frames or channel.closing) and not channel.working:
             self._ready.append(channel)
+
+    def _account(self, channel: Channel) -> None:
+        """Its requests came or are done; connections that waited for their bytes are read again."""
+        if channel.memory is not None:
+            for each in channel.memory.hold(channel, channel.claimed if channel.open else 0):
+                self._watch(each, each.events | READ)
 
     def _watch(self, channel: Channel, events: int) -> None:
         if events == channel.events:
@@ -440,6 +449,7 @@ class Server:
         channel.sock.close()
         channel.frames.clear()
         channel.outbox.clear()
+        self._account(channel)
         known = self._channels.pop(channel, None) is not None or channel in self._unused
         self._unused.discard(channel)
         if known:

@@ -13,11 +13,14 @@ A browser on this machine can reach it too, on behalf of any page. So 403 for wh
 request with an `Origin` that is not this door, and one whose `Host` is a name (a page's own name
 may be made to resolve to loopback) other than localhost and the name the door was opened under.
 411 for a body without a length, 413 for one that is too long. A peer has a time to say its request
-in; those beyond a number of peers are closed unheard.
+in; those beyond a number of peers are closed unheard. Where the door has a token, 401 for who does
+not say it (`Authorization: Bearer TOKEN`): other users of this machine reach loopback, too. A door
+that is not on loopback has to have one.
 """
 
 from __future__ import annotations
 
+import hmac
 import http.client
 import io
 import ipaddress
@@ -30,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from touchstone.reference_impl.broker.faults.fault_plan import BadRule, Plan, Rule
+from touchstone.reference_impl.io.listeners import is_loopback
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -43,10 +47,17 @@ _NOTICE_S = 0.02  # until the end is noticed; the default of half a second is fe
 
 
 class FaultDoor:
-    """Serves a plan at `url` until `close`."""
+    """Serves a plan at `url` until `close`, to who says `token` if there is one.
 
-    def __init__(self, plan: Plan, host: str = "127.0.0.1", port: int = 0) -> None:
-        self._server = _Server((host, port), _handler_of(plan, host))
+    ValueError for a host that is not loopback and no token.
+    """
+
+    def __init__(
+        self, plan: Plan, host: str = "127.0.0.1", port: int = 0, token: str | None = None
+    ) -> None:
+        if token is None and not is_loopback(host):
+            raise ValueError(f"a fault port on {host} needs a token: any machine can reach it")
+        self._server = _Server((host, port), _handler_of(plan, host, token))
         self.url = f"http://{host}:{self._server.server_address[1]}{ROOM}"
         self._thread = threading.Thread(
             target=self._server.serve_forever,
@@ -127,6 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     plan: Plan
     host: str  # the door was opened under it
+    token: str | None
     alone: threading.Lock
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # head and body are written apart
@@ -190,9 +202,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(403, "Host is not this door")
         elif any(origin != f"http://{host}" for origin in origins for host in said or [""]):
             self._refuse(403, "Origin is not this door")
+        elif not self._may():
+            self._refuse(401, "Authorization is not Bearer and the token of this door")
         else:
             return True
         return False
+
+    def _may(self) -> bool:
+        """Whether the request carries the token; its comparison tells nothing of it by its time."""
+        if self.token is None:
+            return True
+        said = self.headers.get("Authorization", "")
+        return hmac.compare_digest(said.encode(), f"Bearer {self.token}".encode())
 
     def _names_us(self, said: str) -> bool:
         """Whether a Host header is an address or a name that is ours: DNS cannot turn those."""
@@ -231,14 +252,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        if status == 401:
+            self.send_header("WWW-Authenticate", "Bearer")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(data)
 
 
-def _handler_of(plan: Plan, host: str) -> type[_Handler]:
-    return type("Handler", (_Handler,), {"plan": plan, "host": host, "alone": threading.Lock()})
+def _handler_of(plan: Plan, host: str, token: str | None) -> type[_Handler]:
+    own = {"plan": plan, "host": host, "token": token, "alone": threading.Lock()}
+    return type("Handler", (_Handler,), own)
 
 
 def _is_number(text: str) -> bool:

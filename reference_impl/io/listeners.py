@@ -61,3 +61,12 @@ def resolved(said: Address | None, bound: Address) -> Address:
     if said is None:
         said = bound
     return said[0] or socket.getfqdn(), said[1] or bound[1]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches who listens there; a name counts as what it stands for."""
+    try:
+        found = {str(row[4][0]) for row in socket.getaddrinfo(host or NOWHERE, None)}
+    except OSError:
+        return False
+    return all(each.startswith("127.") or each == "::1" for each in found)

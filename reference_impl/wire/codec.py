@@ -25,7 +25,13 @@ from contextlib import suppress
 from typing import Any
 
 from .compiler import compile_decoder, compile_encoder
-from .interpreter import DecodeError, EncodeError, interpret_decode, interpret_encode
+from .interpreter import (
+    DecodeError,
+    EncodeError,
+    TooLargeError,
+    interpret_decode,
+    interpret_encode,
+)
 from .schema import Message
 
 __all__ = ["DecodeError", "EncodeError", "decode", "encode", "encode_parts"]
@@ -41,6 +47,8 @@ def encode_parts(schema: Message, version: int, value: dict[str, Any]) -> list[b
     compiled = schema.encoders.get((version, False)) or _encoder(schema, version, False)
     try:
         return compiled(value)
+    except TooLargeError:  # so it is in any manner of writing
+        raise
     except KeyError:
         lenient = True
     except Exception:

@@ -22,7 +22,9 @@ from typing import Any
 
 from .interpreter import (
     LONGEST_STRING,
+    MOST_PARTS,
     Reader,
+    TooLargeError,
     read_length,
     read_tags,
     unsigned_varint,
@@ -55,6 +57,7 @@ NAMES: dict[str, Any] = {
     "BYTE": tuple(bytes([size]) for size in range(128)),
     "VARINT": unsigned_varint,
     "STRING": _long_string,
+    "TOO_LARGE": TooLargeError,
     "READ": read_length,
     "JOIN": b"".join,
     "PACK": struct.pack,
@@ -288,6 +291,7 @@ class EncoderWriter(Writer):
         super().__init__(schema, version)
         self.lenient = lenient
         self.parts: list[tuple[str, str]] = []  # (struct code or "", expression)
+        self.inside = 0  # how many arrays the line stands in
         self.line("out = []")
         self.struct(schema.fields, _WHOLE)
         self.flush()
@@ -445,11 +449,15 @@ class EncoderWriter(Writer):
             self.numbers(row.element, name)
             return
         self.flush()
+        if self.inside:  # once an array, which costs nothing beside the array
+            self.line(f"if len(out) > {MOST_PARTS}: raise TOO_LARGE")
         item = self.variable("e")
         self.line(f"for {item} in {name}:")
         self.depth += 1
+        self.inside += 1
         self.one(row, row.element, item, False)
         self.flush()
+        self.inside -= 1
         self.depth -= 1
 
     def numbers(self, kind: str, name: str) -> None:

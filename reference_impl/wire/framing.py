@@ -34,6 +34,12 @@ class Frames:
         """How many bytes wait for the rest of their frame."""
         return len(self._kept)
 
+    @property
+    def claimed(self) -> int:
+        """How many bytes the frame that has begun to come will have, as far as is known."""
+        kept = self._kept
+        return _SIZE.unpack_from(kept)[0] + _SIZE.size if len(kept) >= _SIZE.size else len(kept)
+
     def feed(self, chunk: bytes) -> list[bytes]:
         if self._failed is not None:
             raise FrameError(self._failed.size, self.limit, [])

@@ -20,7 +20,7 @@ from typing import Any
 
 from .apis import API
 from .codec import decode, encode, encode_parts
-from .interpreter import DecodeError, interpret_decode, unsigned_varint
+from .interpreter import DecodeError, TooLargeError, interpret_decode, unsigned_varint
 from .schema import Field, Message
 
 API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
@@ -28,6 +28,8 @@ _FIXED = Struct(">hhi")
 _ID = Struct(">i")
 _LENGTH = Struct(">h")
 _WORTH_GATHERING = 1 << 14
+_MOST_JOINED = 1 << 28  # bytes of an answer that are copied to be sent; records are not
+_MOST_BYTES = 2**31 - 1  # of a frame, whose size is an int32
 
 REQUEST_HEADER = Message(
     "RequestHeader",
@@ -196,13 +198,21 @@ def encode_response(
 def encode_response_parts(
     key: int, version: int, correlation_id: int, body: dict[str, Any]
 ) -> tuple[bytes, ...]:
-    """The same frame in few parts, where records stand uncopied between joined small fields."""
+    """The same frame in few parts, where records stand uncopied between joined small fields.
+
+    TooLargeError for one of more bytes than a frame can have, or than are joined.
+    """
     head = _ID.pack(correlation_id)
     if response_header_version(key, version):
         head += b"\0"
     encoded = encode_parts(API[key].response, version, body)
-    if sum(map(len, encoded)) < _WORTH_GATHERING:
+    size = sum(map(len, encoded))
+    if size < _WORTH_GATHERING:
         return (head + b"".join(encoded),)
+    if size > _MOST_JOINED:
+        joined = sum(len(part) for part in encoded if len(part) < _WORTH_GATHERING)
+        if joined > _MOST_JOINED or size + len(head) > _MOST_BYTES:
+            raise TooLargeError
     parts: list[bytes] = []
     small = [head]
     for part in encoded:

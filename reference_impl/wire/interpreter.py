@@ -21,6 +21,12 @@ from .schema import FIXED, Field, Message, fields_of, tagged, untagged
 
 PACKERS = {name: struct.Struct(">" + code) for name, code in FIXED.items()}
 LONGEST_STRING = 0x7FFF
+MOST_PARTS = 1 << 22
+"""Of a message while it is written: values, or runs of small ones, some 50 bytes of memory each.
+
+A few bytes of a request can name again and again what takes many to describe. Looked at when an
+array within an array begins: what stands in one array alone is as long as what was asked.
+"""
 
 
 class DecodeError(ValueError):
@@ -40,6 +46,13 @@ class EncodeError(ValueError):
         super().__init__(f"{path or 'message'}: {reason}")
         self.path = path
         self.reason = reason
+
+
+class TooLargeError(EncodeError):
+    """A message of more parts or bytes than are written: see MOST_PARTS."""
+
+    def __init__(self) -> None:
+        super().__init__("", "too large to be written")
 
 
 def unsigned_varint(value: int) -> bytes:
@@ -308,6 +321,8 @@ def _write_field(
     if not isinstance(value, list | tuple):
         raise EncodeError(path, f"a list wanted, got {type(value).__name__}")
     _write_length(out, "array", flexible, len(value), path)
+    if len(out) > MOST_PARTS:
+        raise TooLargeError
     for index, item in enumerate(value):
         here = f"{path}[{index}]"
         _write_one(out, row, row.element, version, flexible, item, here, nullable=False)

@@ -117,7 +117,7 @@ def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
 
 def static_settings(broker: Configured) -> dict[str, str]:
     """The settings that the server.properties of this node would hold."""
-    node = broker.cluster.brokers[broker.id]
+    node = broker.cluster.node(broker.id)
     host, port = node.listens
     own = {"broker.id": str(broker.id), "listeners": f"PLAINTEXT://{host}:{port}"}
     if broker.persona.kraft or node.bound:

@@ -89,7 +89,7 @@ HARMLESS: Mapping[str, str] = {
     ),
     r"broker\.heartbeat|broker\.id\.generation": "membership is told at once",
     r"zookeeper\.": "of a session that its client library keeps",
-    r"socket\.|replica\.socket|queued\.": "buffers and queues are sized by the system",
+    r"socket\.|replica\.socket|queued\.max\.requests": "buffers and queues are sized by the system",
     r"[a-z.]*purgatory\.purge": "what waits is let go when it is done",
     r"[a-z.]*quota\.window": "rates are averaged over Kafka's default windows",
     r"[a-z.]*threads$": "one thread serves",

@@ -90,7 +90,7 @@ class ClusterController:
             refused = answer is None or answer["error_code"]
             answered(None if answer is None or refused else answer["remaining_partitions"], at)
 
-        node = self._broker.cluster.brokers[self._broker.id]
+        node = self._broker.cluster.node(self._broker.id)
         body = {"broker_id": self._broker.id, "broker_epoch": node.epoch}
         version = self._broker.persona.broker_listener[CONTROLLED_SHUTDOWN][1]
         to = self._broker.metadata.controller_id

@@ -30,7 +30,7 @@ class ControllerRequests:
 
     def check_broker_epoch(self, epoch: int) -> None:
         """Raise ApiError where the request was meant for an earlier registration of this broker."""
-        own = self._broker.cluster.brokers[self._broker.id].epoch
+        own = self._broker.cluster.node(self._broker.id).epoch
         if epoch in (UNSAID, own):
             return
         if epoch < own:

@@ -113,7 +113,11 @@ class ShareOffsets:
         told: Callable[[TopicIdPartition, int, int, int], None],
         now: int,
     ) -> None:
-        topic, index = self._broker.cluster.by_id[place[0]].name, place[1]
+        known = self._broker.cluster.by_id.get(place[0])
+        if known is None:  # it was deleted while the states were asked for
+            told(place, E.UNKNOWN_TOPIC_OR_PARTITION, 0, now)
+            return
+        topic, index = known.name, place[1]
         partition = self._broker.cluster.partition(topic, index)
         leader = NO_LEADER if partition is None else partition.leader
         if leader == self._broker.id:

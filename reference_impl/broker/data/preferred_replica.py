@@ -31,7 +31,7 @@ class ReplicaSelector:
         if not rack or self._broker.config.get("replica.selector.class") != RACK_AWARE:
             return None
         nodes = self._broker.metadata.brokers
-        if self._broker.cluster.brokers[self._broker.id].rack == rack:
+        if self._broker.cluster.node(self._broker.id).rack == rack:
             return None
         in_sync_only = self._broker.persona.quirk("fetch.preferred-replica-is-in-sync")
         found = [

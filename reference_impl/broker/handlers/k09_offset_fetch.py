@@ -41,10 +41,16 @@ def handle(
     groups.forget_deleted()
     if version >= FIRST_BATCHED:
         stable = body["require_stable"]
-        rows = [
-            _batched(groups, commits, cluster, persona, asked, version, stable)
-            for asked in body["groups"]
-        ]
+        wholes: dict[tuple[str, str | None, int], Struct] = {}  # a group may be named many times
+        rows = []
+        for asked in body["groups"]:
+            who = asked["group_id"], asked["member_id"], asked["member_epoch"]
+            row = wholes.get(who) if asked["topics"] is None else None
+            if row is None:
+                row = _batched(groups, commits, cluster, persona, asked, version, stable)
+                if asked["topics"] is None:
+                    wholes[who] = row
+            rows.append(row)
         return {"groups": rows}
     if version == 0:
         if not persona.quirk("offsets.in-zookeeper"):
@@ -92,7 +98,7 @@ def _offsets(
     group = None if code else groups.coordinator.groups.get(group_id)
     if group is None:
         return code, {}
-    if not stable:
+    if not stable or not group.unstable:
         return code, group.offsets
     pending = {
         key: None

@@ -8,6 +8,8 @@ Sources: GROUP-31; KIP-430 (operations); observed on all five releases.
 
 from __future__ import annotations
 
+from functools import cache
+
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
@@ -30,8 +32,8 @@ def handle(
 ) -> Struct:
     body, version = request.body, request.header.version
     rights = _rights(persona) if body["include_authorized_operations"] else NOT_ASKED
-    rows = []
-    for group_id in body["groups"]:
+
+    def row_of(group_id: str) -> Struct:
         code = groups.refusal(group_id, member=False)
         group = None if code else groups.coordinator.groups.get(group_id)
         if group is not None and group.consumer_group is None:
@@ -47,8 +49,10 @@ def handle(
                     row["error_message"] = f"Group {group_id} {why}."
         if not row["error_code"]:
             row["authorized_operations"] = rights
-        rows.append(row)
-    return {"groups": rows}
+        return row
+
+    once = cache(row_of)
+    return {"groups": [once(group_id) for group_id in body["groups"]]}
 
 
 def fail(request: Request, code: int) -> Struct:

@@ -43,7 +43,7 @@ def _voter(cluster: Cluster) -> int:
 
 
 def _node(cluster: Cluster, node: ConfiguredNode) -> Struct:
-    own = cluster.brokers[node.id]
+    own = cluster.node(node.id)
     listener = {"name": "CONTROLLER", "host": own.host, "port": own.port}
     return {"node_id": _voter(cluster), "listeners": [listener]}
 

@@ -8,6 +8,8 @@ Partition.activeProducerState at 2.8.2, 3.9; observed on 2.8.2, 3.9.2, 4.3.1.
 
 from __future__ import annotations
 
+from functools import cache, partial
+
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -23,14 +25,12 @@ NOT_HOSTED = "This server does not host this topic-partition."
 def handle(
     request: Request, replicas: Replicas, metadata: MetadataView, persona: Persona, now: int
 ) -> Struct:
+    once = cache(partial(_partition, replicas, metadata, persona))
     return {
         "topics": [
             {
                 "name": topic["name"],
-                "partitions": [
-                    _partition(replicas, metadata, persona, topic["name"], i)
-                    for i in topic["partition_indexes"]
-                ],
+                "partitions": [once(topic["name"], i) for i in topic["partition_indexes"]],
             }
             for topic in request.body["topics"]
         ]

@@ -1,13 +1,13 @@
 """UnregisterBroker: a broker that will not come back is forgotten (KIP-631).
 
-Its replicas stay assigned and are offline. One that is still alive is fenced with it.
+Its replicas stay assigned and are offline. One that is still alive is out with it, the one that
+answers too, until it is started again: where it was the only one, nothing has a leader until then.
 
-Observed on 3.9.2 and 4.3.1 for brokers nobody knows.
+Observed on 3.9.2 and 4.3.1 for brokers nobody knows, on 4.3.1 for live ones.
 """
 
 from __future__ import annotations
 
-from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -20,7 +20,6 @@ def handle(
     request: Request,
     controller: ClusterController,
     cluster: Cluster,
-    node: ConfiguredNode,
     persona: Persona,
     now: int,
 ) -> Struct:
@@ -29,6 +28,5 @@ def handle(
         message = persona.quirk("registrations.unknown-broker").format(number)
         return {"error_code": ErrorCode.BROKER_ID_NOT_REGISTERED, "error_message": message}
     controller.active.left(number)
-    if number != node.id:  # who answers this has to know itself
-        cluster.forget(number)
+    cluster.forget(number)
     return {"error_code": ErrorCode.NONE, "error_message": ""}

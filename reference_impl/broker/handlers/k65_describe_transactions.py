@@ -8,6 +8,8 @@ and 4.3.1.
 
 from __future__ import annotations
 
+from functools import cache
+
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.txn.transaction import Transaction
@@ -16,11 +18,8 @@ from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(request: Request, transactions: Transactions, now: int) -> Struct:
-    return {
-        "transaction_states": [
-            _state(transactions, name, now) for name in request.body["transactional_ids"]
-        ]
-    }
+    once = cache(lambda name: _state(transactions, name, now))
+    return {"transaction_states": [once(name) for name in request.body["transactional_ids"]]}
 
 
 def fail(request: Request, code: int) -> Struct:

@@ -9,6 +9,7 @@ Observed on 3.9.2 and 4.3.1.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
@@ -50,7 +51,8 @@ def handle(
     first = {partition_for(name, _PARTITIONS): at for at, name in reversed([*enumerate(asked)])}
     asked = sorted(asked, key=lambda name: (name != "", first[partition_for(name, _PARTITIONS)]))
     rights = _rights(request, persona)
-    return {"groups": [_described(groups, shares, cluster, group_id, rights) for group_id in asked]}
+    once = cache(lambda group_id: _described(groups, shares, cluster, group_id, rights))
+    return {"groups": [once(group_id) for group_id in asked]}
 
 
 def fail(request: Request, code: int) -> Struct:

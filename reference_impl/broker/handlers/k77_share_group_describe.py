@@ -5,6 +5,8 @@ Observed on 4.3.1.
 
 from __future__ import annotations
 
+from functools import cache
+
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
@@ -32,7 +34,8 @@ def handle(
     asked = request.body["include_authorized_operations"]
     rights = GROUP_OPERATIONS | GROUP_CONFIG_OPERATIONS if asked else NOT_ASKED
     asked = sorted(request.body["group_ids"], key=lambda name: name != "")
-    return {"groups": [_described(groups, shares, cluster, group_id, rights) for group_id in asked]}
+    once = cache(lambda group_id: _described(groups, shares, cluster, group_id, rights))
+    return {"groups": [once(group_id) for group_id in asked]}
 
 
 def fail(request: Request, code: int) -> Struct:

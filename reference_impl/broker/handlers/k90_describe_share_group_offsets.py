@@ -110,6 +110,8 @@ def _summarise(
     now: int,
     then: Any,
 ) -> None:
+    names = {topic_id: cluster.by_id[topic_id].name for topic_id, _ in places}  # when asked
+
     def summed(answers: Answers, at: int) -> None:
         wanted = {
             place: answer.kept
@@ -123,11 +125,7 @@ def _summarise(
                 row = _partition(place, answer, lags.get(place))
                 rows.setdefault(place[0], []).append(row)
             topics = [
-                {
-                    "topic_name": cluster.by_id[topic_id].name,
-                    "topic_id": topic_id,
-                    "partitions": parts,
-                }
+                {"topic_name": names[topic_id], "topic_id": topic_id, "partitions": parts}
                 for topic_id, parts in rows.items()
             ]
             then(_row(group_id, E.NONE, topics + missing))

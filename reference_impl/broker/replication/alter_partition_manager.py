@@ -72,7 +72,7 @@ def report(broker: Broker, replica: Replica, isr: tuple[int, ...], now: int) -> 
 
 
 def _body(broker: Broker, replica: Replica, isr: tuple[int, ...], version: int) -> Struct:
-    nodes, own = broker.metadata.brokers, broker.cluster.brokers[broker.id]
+    nodes, own = broker.metadata.brokers, broker.cluster.node(broker.id)
     partition: Struct = {
         "partition_index": replica.index,
         "leader_epoch": replica.leader_epoch,

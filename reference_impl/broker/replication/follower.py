@@ -252,7 +252,7 @@ class Fetcher:
 
     def _epoch(self) -> int:
         """The epoch of this broker's own registration (KIP-903)."""
-        return self._broker.cluster.brokers[self._broker.id].epoch
+        return self._broker.cluster.node(self._broker.id).epoch
 
     def _fetched(self, answer: Struct | None, now: int) -> None:
         if answer is None:

@@ -260,7 +260,7 @@ class Replicas:
         """A broker that is shutting down follows nobody new: its leader would wait for it."""
         if replica.follow(state):
             self._unfollow((state.topic, state.index))
-            leaving = self._broker.cluster.brokers[self._broker.id].stopping
+            leaving = self._broker.cluster.node(self._broker.id).stopping
             if state.leader != NO_LEADER and not leaving:
                 self._fetcher(state.leader).follow(replica)
 

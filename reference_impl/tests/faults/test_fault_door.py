@@ -178,3 +178,27 @@ def test_a_door_of_a_name_is_asked_for_by_it(plan):
         assert json.loads(RULE)["action"] == "drop"
         visitor.say("POST", f"Host: localhost:{visitor.port}", body=RULE)
         assert visitor.status() == 201
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ((), 401),
+        (("Authorization: Bearer",), 401),
+        (("Authorization: Bearer secret2",), 401),
+        (("Authorization: Basic secret",), 401),
+        (("Authorization: Bearer \u00e9",), 401),
+        (("Authorization: Bearer secret", "Origin: http://evil.example"), 403),
+        (("Authorization: Bearer secret",), 201),
+    ],
+)
+def test_a_door_with_a_token_obeys_who_says_it(plan, headers, status):
+    with FaultDoor(plan, token="secret") as door, Visitor(door) as visitor:
+        visitor.say("POST", *headers, body=RULE)
+        assert visitor.status() == status
+    assert len(list(plan.standing())) == (status == 201)
+
+
+def test_a_door_that_other_machines_reach_has_a_token(plan):
+    with pytest.raises(ValueError, match="needs a token"):
+        FaultDoor(plan, host="0.0.0.0")

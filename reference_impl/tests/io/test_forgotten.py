@@ -39,6 +39,21 @@ def test_a_live_broker_that_was_forgotten_can_still_end(running):
     assert seen(running) == ([0, 1], 1, [1])
 
 
+@pytest.mark.parametrize("broker", [0, 2])
+def test_a_live_broker_that_was_forgotten_is_out_and_at_no_fault(running, broker, caplog):
+    """Broker 0 is the one that is asked; 4.3.1 says of it, too, that nobody knows it any more."""
+    assert (forget(running, broker), forget(running, broker)) == (0, 102)
+    there = [number for number in range(3) if number != broker]
+    isr = [number for number in (1, 2) if number != broker]
+    assert seen(running, (there, 1, isr)) == (there, 1, isr)
+    running.advance(60_000)
+    assert not [each.message for each in caplog.records if each.exc_info]
+    running.stop_broker(broker)
+    running.start_broker(broker)
+    everybody = ([0, 1, 2], 1, [1, 2])
+    assert seen(running, everybody) == everybody
+
+
 def test_a_quorum_of_the_settings_takes_no_voter(running):
     body = {"cluster_id": None, "timeout_ms": 1, "voter_id": 5, "voter_directory_id": b"\1" * 16}
     body["listeners"] = [{"name": "CONTROLLER", "host": "localhost", "port": 1}]

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from touchstone.reference_impl.io.listeners import SETTING, advertised, resolved
+from touchstone.reference_impl.io.listeners import SETTING, advertised, is_loopback, resolved
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.io.test_broker_lifecycle import SETTINGS, refused
 from touchstone.reference_impl.tests.io.test_serving import Peer
@@ -111,3 +111,14 @@ def test_who_comes_back_listens_where_it_did():
         assert refused(running, 1)
         running.start_broker(1)
         assert not refused(running, 1)
+
+
+@pytest.mark.parametrize(
+    ("host", "only"),
+    [
+        ("127.0.0.1", True), ("127.9.9.9", True), ("localhost", True),
+        ("0.0.0.0", False), ("", False), ("10.0.0.1", False), ("no.such.name.invalid", False),
+    ],
+)  # fmt: skip
+def test_only_this_machine_reaches_loopback(host, only):
+    assert is_loopback(host) is only

@@ -168,6 +168,23 @@ def test_states_in_a_failed_log_directory_are_left_to_the_next_coordinator(caplo
     assert not [record for record in caplog.records if record.exc_info]
 
 
+@pytest.mark.parametrize("turns", range(4))
+def test_a_topic_that_is_deleted_while_its_offsets_are_gathered_is_no_fault(turns, caplog):
+    shared = Shared()
+    shared.joined()
+    shared.fetch(wait=500)
+    topics = [{"topic_name": TOPIC, "partitions": [0]}]
+    body = {"groups": [{"group_id": GROUP, "topics": topics}]}
+    client = shared.wires.send(GROUPS, "DescribeShareGroupOffsets", 1, body)
+    for _ in range(turns):
+        shared.wires._turn()
+    shared.wires.cluster.delete(TOPIC)
+    shared.wires.run(200)
+    answer = shared.wires.answer(client, "DescribeShareGroupOffsets", 1)
+    assert answer["groups"][0]["topics"][0]["topic_name"] == TOPIC
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 def test_share_groups_can_be_off():
     shared = Shared()
     shared.joined()
