@@ -47,6 +47,7 @@ SMALL_CLUSTER = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
     "log.retention.bytes": "1048576",
+    "log.retention.ms": "-1",  # records of cases bear a time of years ago
     "log.segment.bytes": "1048576",
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",

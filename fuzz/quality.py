@@ -13,20 +13,24 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import click
 
-from touchstone.fuzz.__main__ import SMALL_CLUSTER, served_pairs, topic_restorer
+from touchstone.fuzz.__main__ import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.campaign import header_of, play
+from touchstone.fuzz.corpus_run import create_topics, delete_topics, listed_topics
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import mutators
-from touchstone.fuzz.oracles import SentFrame, asks_for_no_answer
-from touchstone.fuzz.outcome import KEPT, SILENT, Outcome, error_codes
+from touchstone.fuzz.oracles import SentFrame, asks_for_no_answer, sent_frame
+from touchstone.fuzz.outcome import KEPT, SILENT, Outcome
+from touchstone.fuzz.overlay import overlay
+from touchstone.fuzz.preparation import prepared
 from touchstone.fuzz.runner import Link, require_loopback
 from touchstone.fuzz.segments import may_wait
-from touchstone.harness.model.target import Shape
+from touchstone.fuzz.world import LASTING, World
+from touchstone.harness.model.target import Shape, Target
 from touchstone.harness.targets import parse
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import decode_response
@@ -38,7 +42,8 @@ that do not exist, transactional id refused, unknown topic id."""
 ON_RECORDS = ("batch_", "record_", "payload_")
 PRODUCE = 0
 RESTORE_EVERY = 2500
-Tell = Callable[[int], object]
+Worlds = Callable[[int], World]
+"""The world of a case number: made anew at times."""
 
 
 @dataclass
@@ -75,6 +80,18 @@ class Row:
         self.past_crc += not codes & {CORRUPT_MESSAGE, *BEFORE_THE_LOG}
 
 
+def codes_in(value: object) -> Iterator[int]:
+    """Every non-zero error code of an answer, AddPartitionsToTxn's too."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name.endswith("error_code") and isinstance(inner, int) and inner:
+                yield inner
+            yield from codes_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from codes_in(inner)
+
+
 def answered_codes(sent: SentFrame, outcome: Outcome) -> set[int] | None:
     """The non-zero error codes of the answer; None where there is none that parses."""
     if not outcome.answers:
@@ -85,25 +102,26 @@ def answered_codes(sent: SentFrame, outcome: Outcome) -> set[int] | None:
         return None
     if response.end != len(outcome.answers[0]):
         return None
-    return {code for _, code in error_codes(response.body)}
+    return set(codes_in(response.body))
 
 
 def valid_requests(
-    link: Link, pairs: Sequence[Pair], cases: int, seed: int, tell: Tell
+    link: Link, pairs: Sequence[Pair], world: Worlds, cases: int, seed: int
 ) -> dict[Pair, Row]:
     """What became of this many valid requests, by pair; each pair is drawn equally often."""
     rows: dict[Pair, Row] = defaultdict(Row)
     for index in range(cases):
         pair = pairs[index % len(pairs)]
         draw = random.Random(f"{seed}/quality/{index}")
-        wire = Generator([pair], draw).frame_of(pair, index)
+        wire = Generator([pair], draw, world(index)).frame_of(pair, index)
         sent = header_of(wire, pair, index)
         rows[pair].note(sent, play(link, sent))
-        tell(index)
     return rows
 
 
-def mutants(link: Link, pairs: Sequence[Pair], cases: int, seed: int, tell: Tell) -> dict[str, Row]:
+def mutants(
+    link: Link, pairs: Sequence[Pair], world: Worlds, cases: int, seed: int
+) -> dict[str, Row]:
     """What became of mutants with one fault, by mutator; of records, Produce's alone are mutated.
 
     A mutator that changed nothing, or made a request that would harm the target, is not counted.
@@ -117,9 +135,10 @@ def mutants(link: Link, pairs: Sequence[Pair], cases: int, seed: int, tell: Tell
         draw = random.Random(f"{seed}/quality/{name}/{index}")
         among = produce if name.startswith(ON_RECORDS) else pairs
         pair = draw.choice(among)
-        valid = Generator([pair], draw).frame_of(pair, index)
+        valid = Generator([pair], draw, world(index)).frame_of(pair, index)
+        while among is produce and asks_for_no_answer(sent_frame(valid)):  # nothing would be seen
+            valid = Generator([pair], draw, world(index)).frame_of(pair, index)
         wire = known[name](valid, draw)
-        tell(index)
         if wire == valid or harmful(wire):
             continue
         sent = header_of(wire, pair, index)
@@ -145,8 +164,16 @@ def print_valid(rows: dict[Pair, Row]) -> None:
             f"{key:3} {API[key].name:28} {columns(found)}  {wins:3} of {len(found):<3} {said}"
         )
     click.echo(f"{'all':32} {columns(list(rows.values()))}")
+    sound = [row for pair, row in rows.items() if pair.key not in overlay().impossible]
+    click.echo(f"{'all that may succeed':32} {columns(sound)}")
     never = [k for k, found in by_key.items() if not any(row.succeeded for row in found)]
-    click.echo(f"{len(never)} APIs never succeeded: " + ", ".join(API[key].name for key in never))
+    click.echo(f"{len(never)} APIs never succeeded: " + ", ".join(map(with_reason, never)))
+
+
+def with_reason(key: int) -> str:
+    """The API's name, and why it cannot succeed where the overlay says so."""
+    known = overlay().impossible.get(key)
+    return f"{API[key].name} ({known.reason})" if known else API[key].name
 
 
 def columns(rows: list[Row]) -> str:
@@ -170,6 +197,14 @@ def print_mutants(rows: dict[str, Row]) -> None:
         click.echo(f"{title:32} {cases:5} {handled} {past:>8}")
 
 
+def prepare(target: Target, link: Link) -> World:
+    """The target's world, with all that lasts in it; topics that cases made go where we may."""
+    if target.kind != "external":
+        delete_topics(link, sorted(one for one in listed_topics(link) if one.startswith("fuzz-")))
+    create_topics(link, dict.fromkeys(LASTING, False))
+    return prepared(link.ask, target.advertised(), link.rest)
+
+
 @click.command()
 @click.option("--target", "word", default="reference@4.3", metavar="T", help="As for fuzz.")
 @click.option("--cases", default=5000, help="Of each table.")
@@ -178,19 +213,21 @@ def command(word: str, cases: int, seed: int) -> None:
     """Print how far valid requests and single-fault mutants get on a target."""
     target = parse(word)
 
-    def tell(index: int) -> None:
+    worlds: list[World] = []
+
+    def world(index: int) -> World:
         if index % RESTORE_EVERY == 0:
-            restore()
+            worlds[:] = [prepare(target, link)]
             click.echo(f"{index} of {cases}", err=True)
+        return worlds[0]
 
     try:
         host, port = target.start(Shape(config=SMALL_CLUSTER)).bootstrap[0]
         require_loopback(host, is_mine=False)
         with Link(host, port) as link:
-            restore = topic_restorer(link, ours=target.kind != "external")
             pairs = served_pairs(target)
-            print_valid(valid_requests(link, pairs, cases, seed, tell))
-            print_mutants(mutants(link, pairs, cases, seed, tell))
+            print_valid(valid_requests(link, pairs, world, cases, seed))
+            print_mutants(mutants(link, pairs, world, cases, seed))
     finally:
         target.stop()
 

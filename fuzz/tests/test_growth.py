@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
-from touchstone.fuzz.generator import TOPICS, Generator, Pair, Role
+from touchstone.fuzz.generator import TOPICS, TYPES, Generator, Pair
+from touchstone.fuzz.overlay import Rule, rule_of
+from touchstone.fuzz.roles import Subject
 from touchstone.harness.model import advertised
 from touchstone.reference_impl.broker import broker as broker_module
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
@@ -64,21 +66,24 @@ class Widened(Generator):
         super().__init__([], random.Random(0))
         self.path, self.count = path, count
 
-    def _value(self, row: Field, pair: Pair, path: str) -> Any:
+    def _value(self, row: Field, subject: Subject, path: str) -> Any:
         if row.element == "struct" and not row.is_array and self.path.startswith(f"{path}."):
-            return self._struct(row.fields, pair, path)  # never null: the array is inside
-        return super()._value(row, pair, path)
+            return self._struct(row.fields, subject, path)  # never null: the array is inside
+        if row.is_array:
+            return self._array(row, subject, path, rule_of(subject.key, path))
+        return super()._value(row, subject, path)
 
-    def _array(self, row: Field, pair: Pair, path: str, role: Role | None) -> list[Any]:
+    def _array(self, row: Field, subject: Subject, path: str, rule: Rule) -> list[Any]:
         many = self.count if path == self.path else 1
         if row.element != "struct":
-            one = role(self.draw, pair) if role else 0
+            plain = rule.role is None or rule.whole
+            one = TYPES.get(row.element, (0,))[0] if plain else rule.role(subject)
             return [_apart(row, one, at) for at in range(many)]
-        return [self._element(row, pair, path, at) for at in range(many)]
+        return [self._element(row, subject, path, at) for at in range(many)]
 
-    def _element(self, row: Field, pair: Pair, path: str, at: int) -> Struct:
-        one = self._struct(row.fields, pair, path)
-        for child in fields_of(row.fields, pair.version):
+    def _element(self, row: Field, subject: Subject, path: str, at: int) -> Struct:
+        one = self._struct(row.fields, subject, path)
+        for child in fields_of(row.fields, subject.version):
             one[child.name] = _apart(child, one[child.name], at)
         return one
 
