@@ -2,7 +2,7 @@
 
 `prepared` asks for what `World` holds and puts in what the target said. An API that the target does
 not serve, or refuses, leaves its part of the world made up. Asking is an argument, so that any
-connection will do; nothing here waits for longer than an answer takes.
+connection will do. `prepare` does it over a link, and makes the topics first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from touchstone.fuzz.corpus_run import create_topics, delete_topics, listed_topics
 from touchstone.fuzz.roles import BATCH_TIME
+from touchstone.fuzz.runner import Link
 from touchstone.fuzz.world import CONSUMED, LASTING, TOPICS, Member, Producer, Topic, World
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
@@ -25,6 +27,8 @@ from touchstone.reference_impl.wire.schema import Struct, fields_of
 Ask = Callable[[int, int, Struct], Struct | None]
 Served = Mapping[int, tuple[int, int]]
 MEMBER_ID_REQUIRED = 79
+PASSING = {3, 14, 15, 16, 51}
+"""Error codes of a coordinator or topic that is not there yet, or of a transaction that ends."""
 SECRET = {"salt": bytes(16), "salted_password": bytes(32)}
 SESSIONS = 8
 LONGEST_MS = 1_800_000
@@ -52,11 +56,12 @@ class Asker:
         return None if answer is None else (version, answer)
 
     def until_done(self, name: str, most: int, body: Struct) -> Struct | None:
-        """The first answer without an error code, of as many as may take a moment."""
+        """The first answer that does not ask to wait; None where it is a refusal."""
         for _ in range(TRIES):
             said = self(name, most, body)
-            if said is None or not said[1].get("error_code"):
-                return None if said is None else said[1]
+            code = None if said is None else said[1].get("error_code", 0)
+            if said is None or code not in PASSING:
+                return None if code or said is None else said[1]
             self.rest()
         return None
 
@@ -65,6 +70,16 @@ def filled(key: int, version: int, body: Struct) -> Struct:
     """The fields that this version has, those that are not given with their defaults."""
     rows = fields_of(API[key].request.fields, version)
     return {row.name: body.get(row.name, row.default_value(version)) for row in rows}
+
+
+def prepare(link: Link, served: Served, *, ours: bool) -> World:
+    """The world of the target at the other end of the link, with all that lasts in it; topics that
+    cases made are deleted where the target is `ours`. Raises NotPrepared.
+    """
+    if ours:
+        delete_topics(link, sorted(one for one in listed_topics(link) if not one.startswith("__")))
+    create_topics(link, dict.fromkeys(LASTING, False))
+    return prepared(link.ask, served, link.rest)
 
 
 def prepared(ask: Ask, served: Served, rest: Callable[[], object]) -> World:
@@ -168,8 +183,10 @@ def join(asker: Asker, member: Member) -> Member:
         if joined["error_code"] == 0:
             break
         body["member_id"] = joined["member_id"]  # as MEMBER_ID_REQUIRED asks for
-        if joined["error_code"] != MEMBER_ID_REQUIRED:
+        if joined["error_code"] in PASSING:
             asker.rest()
+        elif joined["error_code"] != MEMBER_ID_REQUIRED:
+            return member
     else:
         return member
     id_, generation = joined["member_id"], joined["generation_id"]

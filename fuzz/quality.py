@@ -15,22 +15,22 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import click
 
 from touchstone.fuzz.__main__ import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.campaign import header_of, play
-from touchstone.fuzz.corpus_run import create_topics, delete_topics, listed_topics
 from touchstone.fuzz.generator import Generator, Pair, harmful
-from touchstone.fuzz.mutators import mutators
+from touchstone.fuzz.mutators import described, mutators
 from touchstone.fuzz.oracles import SentFrame, asks_for_no_answer, sent_frame
 from touchstone.fuzz.outcome import KEPT, SILENT, Outcome
 from touchstone.fuzz.overlay import overlay
-from touchstone.fuzz.preparation import prepared
+from touchstone.fuzz.preparation import prepare
 from touchstone.fuzz.runner import Link, require_loopback
 from touchstone.fuzz.segments import may_wait
-from touchstone.fuzz.world import LASTING, World
-from touchstone.harness.model.target import Shape, Target
+from touchstone.fuzz.world import World
+from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import decode_response
@@ -39,8 +39,12 @@ CORRUPT_MESSAGE = 2
 BEFORE_THE_LOG = {3, 6, 21, 53, 100}
 """Error codes of a Produce that never looked at its records: no such topic, not its leader, acks
 that do not exist, transactional id refused, unknown topic id."""
-ON_RECORDS = ("batch_", "record_", "payload_")
-PRODUCE = 0
+IN_RECORDS = ("batch header", "control", "message", "record", "record framing", "stored")
+"""Layers behind the CRC: a fault there is to pass it."""
+OF_BODIES = ("body", "embedded", "telemetry", *IN_RECORDS)
+"""Layers within a frame and a header that are right: a fault there is to reach the handler."""
+KEYS = {"embedded": (11, 14), "telemetry": (72,), "batch framing": (0,)}
+PRODUCE, FIRST_WITH_BATCHES = 0, 3
 RESTORE_EVERY = 2500
 Worlds = Callable[[int], World]
 """The world of a case number: made anew at times."""
@@ -127,23 +131,33 @@ def mutants(
     A mutator that changed nothing, or made a request that would harm the target, is not counted.
     """
     rows: dict[str, Row] = defaultdict(Row)
-    known = mutators()
-    names = list(known)
-    produce = [pair for pair in pairs if pair.key == PRODUCE]
+    names = {name: those for name in described() if (those := having(name, pairs))}
+    order = list(names)
     for index in range(cases):
-        name = names[index % len(names)]
+        name = order[index % len(order)]
         draw = random.Random(f"{seed}/quality/{name}/{index}")
-        among = produce if name.startswith(ON_RECORDS) else pairs
-        pair = draw.choice(among)
+        pair = draw.choice(names[name])
         valid = Generator([pair], draw, world(index)).frame_of(pair, index)
-        while among is produce and asks_for_no_answer(sent_frame(valid)):  # nothing would be seen
+        while pair.key == PRODUCE and asks_for_no_answer(sent_frame(valid)):  # nothing to be seen
             valid = Generator([pair], draw, world(index)).frame_of(pair, index)
-        wire = known[name](valid, draw)
+        wire = mutators()[name](valid, draw)
         if wire == valid or harmful(wire):
             continue
         sent = header_of(wire, pair, index)
         rows[name].note(sent, play(link, sent))
     return rows
+
+
+def having(name: str, pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs whose requests have what this mutator changes."""
+    layer = described()[name].layer
+    if layer == "message":
+        return [pair for pair in pairs if pair.key == PRODUCE and pair.version < FIRST_WITH_BATCHES]
+    if layer in IN_RECORDS:
+        return [
+            pair for pair in pairs if pair.key == PRODUCE and pair.version >= FIRST_WITH_BATCHES
+        ]
+    return [pair for pair in pairs if pair.key in KEYS.get(layer, (pair.key,))]
 
 
 def share(part: int, whole: int) -> str:
@@ -184,25 +198,22 @@ def columns(rows: list[Row]) -> str:
 
 def print_mutants(rows: dict[str, Row]) -> None:
     """By mutator, and the sums."""
-    click.echo(f"{'mutants of one fault':32} cases handled  past the CRC  codes")
-    for name, row in sorted(rows.items()):
-        crc = share(row.past_crc, row.cases) if name.startswith(ON_RECORDS) else ""
+    click.echo(f"{'mutants of one fault':20} {'layer':15} cases handled  past the CRC  codes")
+    for name, row in sorted(rows.items(), key=lambda one: (described()[one[0]].layer, one[0])):
+        layer = described()[name].layer
+        crc = share(row.past_crc, row.cases) if layer in IN_RECORDS else ""
         said = " ".join(f"{code}:{count}" for code, count in row.codes.most_common(6))
-        click.echo(f"{name:32} {row.cases:5} {share(row.handled, row.cases)} {crc:>8}  {said}")
-    for title, on_records in (("bodies", False), ("records", True)):
-        chosen = [r for n, r in rows.items() if n.startswith(ON_RECORDS) == on_records]
+        handled = share(row.handled, row.cases)
+        click.echo(f"{name:20} {layer:15} {row.cases:5} {handled} {crc:>8}  {said}")
+    for title, layers in (
+        ("all faults in bodies", OF_BODIES),
+        ("all faults in records", IN_RECORDS),
+    ):
+        chosen = [row for name, row in rows.items() if described()[name].layer in layers]
         cases = sum(row.cases for row in chosen)
-        past = share(sum(row.past_crc for row in chosen), cases) if on_records else ""
+        past = share(sum(row.past_crc for row in chosen), cases) if layers is IN_RECORDS else ""
         handled = share(sum(row.handled for row in chosen), cases)
-        click.echo(f"{title:32} {cases:5} {handled} {past:>8}")
-
-
-def prepare(target: Target, link: Link) -> World:
-    """The target's world, with all that lasts in it; topics that cases made go where we may."""
-    if target.kind != "external":
-        delete_topics(link, sorted(one for one in listed_topics(link) if one.startswith("fuzz-")))
-    create_topics(link, dict.fromkeys(LASTING, False))
-    return prepared(link.ask, target.advertised(), link.rest)
+        click.echo(f"{title:36} {cases:5} {handled} {past:>8}")
 
 
 @click.command()
@@ -213,13 +224,13 @@ def command(word: str, cases: int, seed: int) -> None:
     """Print how far valid requests and single-fault mutants get on a target."""
     target = parse(word)
 
-    worlds: list[World] = []
+    @lru_cache(maxsize=1)
+    def world_since(start: int) -> World:
+        click.echo(f"{start} of {cases}", err=True)
+        return prepare(link, target.advertised(), ours=target.kind != "external")
 
     def world(index: int) -> World:
-        if index % RESTORE_EVERY == 0:
-            worlds[:] = [prepare(target, link)]
-            click.echo(f"{index} of {cases}", err=True)
-        return worlds[0]
+        return world_since(index - index % RESTORE_EVERY)
 
     try:
         host, port = target.start(Shape(config=SMALL_CLUSTER)).bootstrap[0]
@@ -227,6 +238,7 @@ def command(word: str, cases: int, seed: int) -> None:
         with Link(host, port) as link:
             pairs = served_pairs(target)
             print_valid(valid_requests(link, pairs, world, cases, seed))
+            world_since.cache_clear()
             print_mutants(mutants(link, pairs, world, cases, seed))
     finally:
         target.stop()
