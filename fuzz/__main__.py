@@ -28,16 +28,15 @@ from touchstone.fuzz.cases import (
 from touchstone.fuzz.corpus_run import (
     GROUP_KEYS,
     NotPrepared,
-    create_topics,
-    delete_topics,
-    listed_topics,
     play_corpus,
     prepare,
 )
-from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.generator import Generator, Pair, harmless, pairs_of
 from touchstone.fuzz.neighbours import listing
 from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.preparation import prepare as prepare_world
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
+from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import UnknownTarget, parse
@@ -49,6 +48,7 @@ SMALL_CLUSTER = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
     "log.retention.bytes": "1048576",
+    "log.retention.ms": "-1",  # records of cases bear a time of years ago
     "log.segment.bytes": "1048576",
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",
@@ -87,30 +87,17 @@ def served_pairs(target: Target) -> list[Pair]:
     return harmless(pairs_of(ranges))
 
 
-def topic_restorer(link: Link, *, ours: bool) -> Callable[[], None]:
-    """What creates the topics that cases name; of a cluster of ours it deletes all others."""
-
-    def restore_topics() -> None:
-        if ours:
-            delete_topics(
-                link, sorted(name for name in listed_topics(link) if not name.startswith("__"))
-            )
-        create_topics(link, dict.fromkeys(TOPICS, False))
-
-    return restore_topics
-
-
 def continuation(
-    campaign: Campaign, bounds: Bounds, restore_topics: Callable[[], None]
+    campaign: Campaign, bounds: Bounds, restore: Callable[[], object]
 ) -> Callable[[Result], bool]:
-    """What says before each case whether to go on; reports progress and restores topics."""
+    """What says before each case whether to go on; reports progress and has the world restored."""
     elapsed = stopwatch()
     limit = campaign.cases if bounds.cases is None else bounds.cases
 
     def wanted(result: Result) -> bool:
         done = result.cases
         if campaign.source == "generated" and done % RESTORE_EVERY == 0:
-            restore_topics()
+            restore()
         if done and done % REPORT_EVERY == 0:
             rate = done / elapsed()
             click.echo(
@@ -132,6 +119,11 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds
     pairs = [one for one in served_pairs(target) if one.key in campaign.keys or not campaign.keys]
     result = Result(campaign.name)
     recorded = None
+    worlds = [World()]  # what the target said last, which every case after that draws from
+
+    def restore() -> None:
+        worlds[0] = prepare_world(link, target.advertised(), ours=bounds.ours)
+
     if campaign.source == "corpus":
         prepare(link, corpus())
         recorded = recorded_for(target)
@@ -142,9 +134,9 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds
         return run(
             campaign,
             link,
-            lambda draw: Generator(pairs, draw),
+            lambda draw: Generator(pairs, draw, worlds[0]),
             seed=bounds.seed,
-            wanted=continuation(campaign, bounds, topic_restorer(link, ours=bounds.ours)),
+            wanted=continuation(campaign, bounds, restore),
             recorded=recorded,
             result=result,
         )

@@ -3,6 +3,9 @@
 Lengths, counts and checksums of the layers above the fault are computed anew, so that the fault is
 the only thing that a peer can find (fuzzing.md F2): a changed field reaches the API's handler, and
 a changed record passes the CRC of its batch. What cannot be opened is returned as it was.
+
+Requests open alone, since they say what they are; an answer opens with the key and version of the
+request that it answers. The mutators of the body and below work on what is open, and so on both.
 """
 
 from __future__ import annotations
@@ -10,16 +13,27 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
-from touchstone.fuzz.mutators import frame
 from touchstone.fuzz.segments import frames_in
 from touchstone.reference_impl.wire.apis import API
-from touchstone.reference_impl.wire.headers import decode_request, encode_request
+from touchstone.reference_impl.wire.codec import encode
+from touchstone.reference_impl.wire.headers import (
+    decode_request,
+    decode_request_header,
+    decode_response,
+    encode_request,
+    response_header_version,
+)
+from touchstone.reference_impl.wire.interpreter import read_varint
 from touchstone.reference_impl.wire.records import compress, entries
 from touchstone.reference_impl.wire.records.batch import BatchHeader, payload_of, read_header
-from touchstone.reference_impl.wire.schema import Field, Struct, fields_of
+from touchstone.reference_impl.wire.schema import Field, Message, Struct, fields_of
 
+SIZE = 4
+"""Bytes of the size prefix."""
 MAGIC_OF_BATCHES = 2
 WIDTHS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
 MOST_BYTES = 1 << 20  # of decompressed records
@@ -27,6 +41,87 @@ MOST_BYTES = 1 << 20  # of decompressed records
 # Where a value stands: what holds it, under which name or index, and the row of the schema.
 Place = tuple[Struct | list[Any], Any, Field]
 ChangeBatch = Callable[[BatchHeader, bytes, random.Random], bytes]
+
+
+def frame(body: bytes) -> bytes:
+    """Put the right size prefix before a body."""
+    return len(body).to_bytes(SIZE, "big") + body
+
+
+@dataclass(slots=True)
+class Opened:
+    """One request or response: the bytes of its header, the decoded body, what follows it."""
+
+    key: int
+    version: int
+    message: Message
+    head: bytes
+    body: Struct
+    behind: bytes
+
+    def closed(self) -> bytes:
+        """The frame of the body as it is now, size included."""
+        return self.around(encode(self.message, self.version, self.body))
+
+    def around(self, body: bytes) -> bytes:
+        """The frame of these bytes in the body's place."""
+        return frame(self.head + body + self.behind)
+
+
+Change = Callable[[Opened, random.Random], bytes]
+"""Returns the frame with one fault, size included. ValueError or struct.error: no such place."""
+
+
+def open_request(wire: bytes) -> Opened | None:
+    """The one request of these bytes; None where there is no such."""
+    frames, whole = frames_in(wire)
+    if not whole or len(frames) != 1:
+        return None
+    with suppress(ValueError, struct.error):
+        request = decode_request(frames[0])
+        key, version = request.header.key, request.header.version
+        _, at = decode_request_header(frames[0])
+        head, behind = frames[0][:at], frames[0][request.end :]
+        return Opened(key, version, API[key].request, head, request.body, behind)
+    return None
+
+
+def open_response(key: int, version: int, wire: bytes) -> Opened | None:
+    """The one answer of these bytes to a request of this key and version; None if it is none."""
+    frames, whole = frames_in(wire)
+    if not whole or len(frames) != 1:
+        return None
+    with suppress(ValueError, KeyError, IndexError, struct.error):
+        answer = decode_response(key, version, frames[0])
+        at = SIZE
+        if response_header_version(key, version):
+            count, at = read_varint(frames[0], at)
+            for _ in range(count):
+                _, at = read_varint(frames[0], at)
+                size, at = read_varint(frames[0], at)
+                at += size
+        head, behind = frames[0][:at], frames[0][answer.end :]
+        return Opened(key, version, API[key].response, head, answer.body, behind)
+    return None
+
+
+def on_request(change: Change) -> Callable[[bytes, random.Random], bytes]:
+    """`change` as a mutator of requests: bytes that it cannot work on stay as they were."""
+
+    def mutate(wire: bytes, draw: random.Random) -> bytes:
+        return changed(change, open_request(wire), wire, draw)
+
+    return mutate
+
+
+def changed(change: Change, opened: Opened | None, wire: bytes, draw: random.Random) -> bytes:
+    """What `change` makes of an opened message; `wire` where there is nothing to change."""
+    if opened is None:
+        return wire
+    try:
+        return change(opened, draw)
+    except (ValueError, struct.error, TypeError, AttributeError):
+        return wire
 
 
 def within_body(wire: bytes, change: Callable[[int, int, Struct], object]) -> bytes:
@@ -38,18 +133,18 @@ def within_body(wire: bytes, change: Callable[[int, int, Struct], object]) -> by
         request = decode_request(frames[0])
         header, body = request.header, request.body
         change(header.key, header.version, body)
-        changed = encode_request(
+        done = encode_request(
             header.key, header.version, header.correlation_id, header.client_id, body,
             tags=header.tags,
         )  # fmt: skip
     except (ValueError, struct.error):
         return wire
-    return frame(changed + frames[0][request.end :])
+    return frame(done + frames[0][request.end :])
 
 
-def places(key: int, version: int, body: Struct) -> list[Place]:
+def places(message: Message, version: int, body: Struct) -> list[Place]:
     """Every value of a body: structs, arrays, their elements and the fields within."""
-    return list(_places(API[key].request.fields, version, body))
+    return list(_places(message.fields, version, body))
 
 
 def _places(
@@ -88,29 +183,43 @@ def is_array(place: Place) -> bool:
     return row.is_array and isinstance(holder, dict) and isinstance(holder.get(name), list)
 
 
-def within_batch(wire: bytes, draw: random.Random, change: ChangeBatch) -> bytes:
+class NothingHere(ValueError):
+    """The message has no place for this fault."""
+
+
+def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[Place], bool],
+                change: Callable[[bytes], bytes]) -> bytes:  # fmt: skip
+    """The frame with the bytes of one field replaced by what `change` makes of them. Raises
+    NothingHere.
+    """
+    held = [place for place in places(opened.message, opened.version, opened.body) if wanted(place)]
+    held = [(holder, name, row) for holder, name, row in held if holder[name]]
+    if not held:
+        raise NothingHere
+    holder, name, _ = draw.choice(held)
+    holder[name] = change(bytes(holder[name]))
+    return opened.closed()
+
+
+def is_records(place: Place) -> bool:
+    return place[2].type == "records"
+
+
+def within_batch(opened: Opened, draw: random.Random, change: ChangeBatch) -> bytes:
     """The frame with one record batch (magic 2) of it changed: `change` gets its header and its
-    payload as it is stored, and returns the whole batch.
+    payload as it is stored, and returns the whole batch. Raises NothingHere.
     """
 
-    def open_records(key: int, version: int, body: Struct) -> None:
-        held = [
-            (holder, name)
-            for holder, name, row in places(key, version, body)
-            if row.type == "records" and holder[name]
-        ]
-        if not held:
-            return
-        holder, name = draw.choice(held)
-        buf = bytes(holder[name])
+    def in_records(buf: bytes) -> bytes:
         whole = [(at, size) for at, size, magic in entries(buf) if magic == MAGIC_OF_BATCHES]
-        if whole:
-            pos, size = draw.choice(whole)
-            header = read_header(buf, pos)
-            fresh = change(header, payload_of(buf, pos, header, MOST_BYTES), draw)
-            holder[name] = buf[:pos] + fresh + buf[pos + size :]
+        if not whole:
+            raise NothingHere
+        pos, size = draw.choice(whole)
+        header = read_header(buf, pos)
+        fresh = change(header, payload_of(buf, pos, header, MOST_BYTES), draw)
+        return buf[:pos] + fresh + buf[pos + size :]
 
-    return within_body(wire, open_records)
+    return within_blob(opened, draw, is_records, in_records)
 
 
 def stored(header: BatchHeader, payload: bytes) -> bytes:

@@ -10,7 +10,9 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from touchstone.fuzz.generator import Generator, Pair, Role
+from touchstone.fuzz.generator import TYPES, Generator, Pair
+from touchstone.fuzz.overlay import Rule, rule_of
+from touchstone.fuzz.roles import Subject
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.schema import Field, Struct, fields_of
 
@@ -50,23 +52,26 @@ class Widened(Generator):
         super().__init__([], random.Random(seed))
         self.path, self.count, self.same = path, count, same
 
-    def _value(self, row: Field, pair: Pair, path: str) -> Any:
+    def _value(self, row: Field, subject: Subject, path: str) -> Any:
         if row.element == "struct" and not row.is_array and self.path.startswith(f"{path}."):
-            return self._struct(row.fields, pair, path)  # never null: the array is inside
-        return super()._value(row, pair, path)
+            return self._struct(row.fields, subject, path)  # never null: the array is inside
+        if row.is_array:
+            return self._array(row, subject, path, rule_of(subject.key, path))
+        return super()._value(row, subject, path)
 
-    def _array(self, row: Field, pair: Pair, path: str, role: Role | None) -> list[Any]:
+    def _array(self, row: Field, subject: Subject, path: str, rule: Rule) -> list[Any]:
         many = self.count if path == self.path else 1
         if row.element != "struct":
-            one = role(self.draw, pair) if role else 0
+            role = None if rule.whole else rule.role
+            one = role(subject) if role else TYPES.get(row.element, (0,))[0]
             return [self._apart(row, one, at) for at in range(many)]
         if self.same:
-            return [self._struct(row.fields, pair, path)] * many
-        return [self._element(row, pair, path, at) for at in range(many)]
+            return [self._struct(row.fields, subject, path)] * many
+        return [self._element(row, subject, path, at) for at in range(many)]
 
-    def _element(self, row: Field, pair: Pair, path: str, at: int) -> Struct:
-        one = self._struct(row.fields, pair, path)
-        for child in fields_of(row.fields, pair.version):
+    def _element(self, row: Field, subject: Subject, path: str, at: int) -> Struct:
+        one = self._struct(row.fields, subject, path)
+        for child in fields_of(row.fields, subject.version):
             one[child.name] = self._apart(child, one[child.name], at)
         return one
 

@@ -6,6 +6,8 @@ import random
 
 from touchstone.fuzz.mutators import SIZE, frame, position
 
+LAYER = "bytes"
+
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
     at = position(wire, draw)

@@ -8,6 +8,8 @@ from touchstone.fuzz.mutators import position
 
 BYTES = (0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF)
 
+LAYER = "bytes"
+
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
     at = position(wire, draw)

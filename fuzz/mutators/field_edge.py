@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from touchstone.fuzz.layers import WIDTHS, edges, is_scalar, places, within_body
-from touchstone.reference_impl.wire.schema import Field, Struct
+from touchstone.fuzz.layers import WIDTHS, NothingHere, Opened, edges, is_scalar, places
+from touchstone.reference_impl.wire.schema import Field
 
-TEXTS = ("", "x", ".", "..", "a b", "\0", "\u00e9", "\u4e2d", "x" * 249, "x" * 250, "x" * 3000, "/")
+LAYER = "body"
+TEXTS = (
+    "", "x", ".", "..", "a b", "\0", "\u00e9", "\u4e2d", "x" * 249, "x" * 250, "x" * 3000, "/",
+    "\udcff\udcfe",  # bytes that are not UTF-8
+)  # fmt: skip
 OTHERS: dict[str, tuple[Any, ...]] = {
     "bool": (0, 1, 2, 0x7F, 0xFF),
     "float64": (0.0, -0.0, -1.0, 5e-324, 1.7e308, float("inf"), float("-inf"), float("nan")),
@@ -18,15 +22,15 @@ OTHERS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def mutate(wire: bytes, draw: random.Random) -> bytes:
-    def change(key: int, version: int, body: Struct) -> None:
-        scalars = [place for place in places(key, version, body) if is_scalar(place)]
-        if scalars:
-            holder, name, row = draw.choice(scalars)
-            values = [value for value in of_type(row, version) if value != holder[name]]
-            holder[name] = draw.choice(values)
-
-    return within_body(wire, change)
+def change(opened: Opened, draw: random.Random) -> bytes:
+    everything = places(opened.message, opened.version, opened.body)
+    scalars = [place for place in everything if is_scalar(place)]
+    if not scalars:
+        raise NothingHere
+    holder, name, row = draw.choice(scalars)
+    values = [value for value in of_type(row, opened.version) if value != holder[name]]
+    holder[name] = draw.choice(values)
+    return opened.closed()
 
 
 def of_type(row: Field, version: int) -> list[Any]:

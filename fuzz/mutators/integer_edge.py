@@ -6,9 +6,13 @@ import random
 
 from touchstone.fuzz.mutators import EDGES, FIXED_HEADER
 
+LAYER = "bytes"
+WIDTHS = (2, 4, 8)
+
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
-    width = draw.choice((2, 4, 8))
+    fitting = [width for width in WIDTHS if len(wire) >= FIXED_HEADER + width]
+    width = draw.choice(fitting or WIDTHS)
     start = min(FIXED_HEADER, max(0, len(wire) - width))
     at = draw.randrange(start, max(start + 1, len(wire) - width + 1))
     value = draw.choice(EDGES) & (2 ** (8 * width) - 1)

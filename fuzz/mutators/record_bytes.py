@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import random
 
-from touchstone.fuzz.layers import stored, within_batch
+from touchstone.fuzz.layers import Opened, stored, within_batch
 from touchstone.reference_impl.wire.records import varint
 from touchstone.reference_impl.wire.records.batch import BatchHeader
 
+LAYER = "record framing"
 NUMBERS = (-(2**31), -2, -1, 0, 1, 63, 64, 8191, 8192, 2**30, 2**31 - 1, 2**62)
 STRETCHED = (b"\x80\x80\x80\x80\x00", b"\xff\xff\xff\xff\x7f", b"\xff" * 10)
 
 
-def mutate(wire: bytes, draw: random.Random) -> bytes:
-    return within_batch(wire, draw, _change)
+def change(opened: Opened, draw: random.Random) -> bytes:
+    return within_batch(opened, draw, _change)
 
 
 def _change(header: BatchHeader, payload: bytes, draw: random.Random) -> bytes:

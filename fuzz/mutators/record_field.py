@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from touchstone.fuzz.layers import edges, stored, within_batch
+from touchstone.fuzz.layers import Opened, edges, stored, within_batch
 from touchstone.reference_impl.wire.records.batch import (
     BatchHeader,
     Record,
@@ -13,6 +13,7 @@ from touchstone.reference_impl.wire.records.batch import (
     encode_records,
 )
 
+LAYER = "record"
 CHOICES: dict[str, tuple[Any, ...]] = {
     "offset_delta": tuple(edges("int32")),
     "timestamp_delta": tuple(edges("int64")),
@@ -23,8 +24,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 }
 
 
-def mutate(wire: bytes, draw: random.Random) -> bytes:
-    return within_batch(wire, draw, _change)
+def change(opened: Opened, draw: random.Random) -> bytes:
+    return within_batch(opened, draw, _change)
 
 
 def _change(header: BatchHeader, payload: bytes, draw: random.Random) -> bytes:

@@ -6,6 +6,8 @@ import random
 
 from touchstone.fuzz.mutators import SIZE
 
+LAYER = "frame"
+
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
     real = len(wire) - SIZE

@@ -6,6 +6,8 @@ import random
 
 from touchstone.fuzz.mutators import FIXED_HEADER, SIZE, frame, position
 
+LAYER = "bytes"
+
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
     if len(wire) <= FIXED_HEADER + 2:

@@ -11,6 +11,8 @@ VARINTS = tuple(
     for text in ("8000", "8080808000", "ffffffff0f", "ffffffff7f", "ffffffffff01", "ff" * 10)
 )
 
+LAYER = "bytes"
+
 
 def mutate(wire: bytes, draw: random.Random) -> bytes:
     at = position(wire, draw)

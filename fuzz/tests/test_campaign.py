@@ -31,7 +31,7 @@ def finding(wire: bytes, index: int = 0):
 
 
 def test_the_campaigns_load():
-    assert list(campaigns()) == ["corpus", "fields", "frames", "records", "valid"]
+    assert list(campaigns()) == ["corpus", "fields", "frames", "layers", "records", "valid"]
 
 
 def test_a_case_descends_from_seed_and_index_alone():

@@ -1,0 +1,20 @@
+"""Lie about how long one string or run of bytes is; the content is there as it was."""
+
+from __future__ import annotations
+
+import random
+
+from touchstone.fuzz.layers import NothingHere, Opened
+from touchstone.fuzz.pieces import LENGTH, every, join, pieces_of, size_of, sizes_near, with_size
+
+LAYER = "body"
+
+
+def change(opened: Opened, draw: random.Random) -> bytes:
+    pieces = pieces_of(opened.message, opened.version, opened.body)
+    held = [piece for piece in every(pieces) if piece.kind == LENGTH]
+    if not held:
+        raise NothingHere
+    piece = draw.choice(held)
+    piece.data = with_size(piece, sizes_near(size_of(piece), draw))
+    return opened.around(join(pieces))

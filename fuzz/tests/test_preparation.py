@@ -1,0 +1,80 @@
+"""A target is prepared: what it says is what valid requests name, and they are taken seriously."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from touchstone.fuzz import quality
+from touchstone.fuzz.overlay import overlay
+from touchstone.fuzz.preparation import filled, prepare, prepared
+from touchstone.fuzz.runner import Link
+from touchstone.fuzz.world import World
+from touchstone.harness.model import advertised
+from touchstone.reference_impl.io.server import serve
+
+CONFIG = {"group.initial.rebalance.delay.ms": "0", "auto.create.topics.enable": "false"}
+
+
+@pytest.fixture(scope="module")
+def link():
+    with serve(release="4.3", config=CONFIG) as cluster:
+        host, _, port = cluster.bootstrap[0].rpartition(":")
+        with Link(host, int(port)) as one:
+            yield one
+
+
+@pytest.fixture(scope="module")
+def world(link):
+    return prepare(link, advertised.table("4.3"), ours=True)
+
+
+@pytest.mark.slow
+def test_topics_bear_the_ids_that_the_target_gave(world):
+    made_up = World().topics["kept"][0].id
+    assert all(topic.id != made_up for topic in world.topics["kept"])
+
+
+@pytest.mark.slow
+def test_members_of_classic_groups_are_there(link, world):
+    for member in world.members["classic"]:
+        beat = {"group_id": member.group, "generation_id": member.epoch, "member_id": member.id}
+        assert link.ask(12, 0, beat)["error_code"] == 0
+
+
+@pytest.mark.slow
+def test_producers_bear_what_the_target_gave(world):
+    assert len({one.id for one in world.producers["ongoing"]}) == len(world.producers["ongoing"])
+
+
+@pytest.mark.slow
+def test_a_second_preparation_meets_the_members_of_the_first(link, world):
+    again = prepare(link, advertised.table("4.3"), ours=True)
+    assert {one.id for one in again.members["classic"]}.isdisjoint(
+        one.id for one in world.members["classic"]
+    )
+
+
+def test_what_is_not_served_stays_made_up():
+    asked = []
+    world = prepared(lambda *question: asked.append(question), {}, lambda: None)
+    assert (world, asked) == (World(), [])
+
+
+def test_a_target_that_hangs_up_on_everything_stays_made_up():
+    world = prepared(lambda *_: None, advertised.table("4.3"), lambda: None)
+    assert world.members["classic"] == World().members["classic"]
+
+
+def test_a_body_is_cut_to_its_version_and_filled():
+    assert filled(12, 0, {"group_id": "g", "group_instance_id": "i"}) == {
+        "group_id": "g", "generation_id": 0, "member_id": "",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_measuring_tool_counts_what_the_overlay_says_is_impossible():
+    result = CliRunner().invoke(quality.command, ["--target", "reference@4.3", "--cases", "800"])
+    assert result.exit_code == 0, result.output
+    for reason in {one.reason for one in overlay().impossible.values()}:
+        assert reason in result.output
