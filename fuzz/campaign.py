@@ -6,6 +6,7 @@ so a finding is (campaign, seed, index) and any slice of a campaign can be run o
 
 from __future__ import annotations
 
+import contextlib
 import random
 import tomllib
 from collections import Counter
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from touchstone.fuzz.cases import Case, corpus
+from touchstone.fuzz.draw import draw_of
+from touchstone.fuzz.engine import HELD_TIMEOUT_S, Engine, Planned
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
@@ -24,8 +27,6 @@ from touchstone.fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")
-HELD_TIMEOUT_S = 0.1
-"""Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
 
 T = TypeVar("T")
@@ -121,7 +122,7 @@ def generated(
     names = list(campaign.mutators)
     index = 0
     while True:
-        draw = random.Random(f"{seed}/{campaign.name}/{index}")
+        draw = draw_of(seed, campaign.name, index)
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)
         valid, faults = wire, []
         for _ in range(draw.randint(*campaign.faults)):
@@ -153,23 +154,62 @@ def run(
     wanted: Callable[[Result], bool],
     recorded: Mapping[str, str] | None = None,
     result: Result | None = None,
+    engine: Engine | None = None,
 ) -> Result:
     """Play cases while `wanted(result)` holds and the source has more.
 
+    Generated cases go over many connections at once, of `engine` or of one that is made like
+    `link`; frozen ones, which build upon each other, go over `link` one by one. `wanted` is asked
+    before each case is drawn: `result.cases` counts what was drawn, findings and signatures follow.
     Raises ConnectionError when the target no longer accepts connections; `result`, if given, says
     how far it came. `recorded` are signatures by case name that frozen cases are held against.
     """
     result = Result(campaign.name) if result is None else result
-    source = frozen() if campaign.source == "corpus" else generated(campaign, generator, seed)
-    for index, sent, faults in source:
+    if campaign.source == "corpus":
+        return run_frozen(campaign, link, wanted, result, recorded or {}, seed)
+
+    def drawn() -> Iterator[Planned]:
+        for index, sent, faults in generated(campaign, generator, seed):
+            if not wanted(result):
+                return
+            result.cases += 1
+            yield Planned(index, sent, faults)
+
+    with contextlib.ExitStack() as stack:
+        if engine is None:
+            made = Engine(link.address, timeout_s=link.timeout_s, settle=link.own_settle)
+            engine = stack.enter_context(made)
+        for planned, outcome in engine.play(drawn()):
+            keep(campaign, result, planned, outcome, seed)
+    return result
+
+
+def keep(campaign: Campaign, result: Result, planned: Planned, outcome: Outcome, seed: int) -> str:
+    """Count a case's behaviour and keep what the oracles say of it; returns its signature."""
+    shown = signature(planned.sent.key, planned.sent.version, outcome)
+    result.signatures[f"{planned.sent.key}: {shown}"] += 1
+    result.findings += judge(
+        campaign, planned.sent, outcome, seed, planned.index, planned.faults, shown
+    )
+    return shown
+
+
+def run_frozen(
+    campaign: Campaign,
+    link: Link,
+    wanted: Callable[[Result], bool],
+    result: Result,
+    recorded: Mapping[str, str],
+    seed: int,
+) -> Result:
+    """The corpus, one by one; an outcome that is not the recorded one is a finding."""
+    for index, sent, faults in frozen():
         if not wanted(result):
             break
-        outcome = play(link, sent, known=campaign.source == "corpus")
-        result.findings += judge(campaign, sent, outcome, seed, index, faults)
-        shown = signature(sent.key, sent.version, outcome)
         result.cases += 1
-        result.signatures[f"{sent.key}: {shown}"] += 1
-        if recorded is not None and recorded.get(faults[0], shown) != shown:
+        outcome = play(link, sent, known=True)
+        shown = keep(campaign, result, Planned(index, sent, faults), outcome, seed)
+        if recorded.get(faults[0], shown) != shown:
             said = f"{faults[0]}: {shown!r}; real Kafka showed {recorded[faults[0]]!r}"
             result.findings.append(
                 Finding(campaign.name, "as_recorded", said, shown, seed, index, faults, sent.wire)
@@ -194,13 +234,15 @@ def judge(
     seed: int,
     index: int,
     faults: tuple[str, ...],
+    shown: str | None = None,
 ) -> list[Finding]:
-    """What the oracles say of one case."""
+    """What the oracles say of one case; `shown` is its signature, where that is known already."""
     # A frame whose size prefix lies, or that holds several frames, is answered by what the peer
     # makes of it; only the oracles that need no single header can judge it.
     frames, whole = frames_in(sent.wire)
     one = whole and len(frames) == 1
-    shown = signature(sent.key, sent.version, outcome)
+    if shown is None:
+        shown = signature(sent.key, sent.version, outcome)
     return [
         Finding(campaign.name, name, complaint, shown, seed, index, faults, sent.wire)
         for name, oracle in campaign.oracles.items()
