@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.fuzz import triage
+from touchstone.fuzz import plans, triage
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
 from touchstone.fuzz.cases import (
     BadCase,
@@ -26,6 +26,7 @@ from touchstone.fuzz.cases import (
     write_outcomes,
 )
 from touchstone.fuzz.corpus_run import (
+    AFTER_DELETION,
     NotPrepared,
     create_topics,
     delete_topics,
@@ -33,8 +34,10 @@ from touchstone.fuzz.corpus_run import (
     play_corpus,
     prepare,
 )
+from touchstone.fuzz.engine import Engine
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
@@ -58,8 +61,10 @@ SMALL_CLUSTER = {
     "transaction.state.log.min.isr": "1",
 }
 """Of a target that we start: neither a mutated name nor a long run makes it grow."""
-RESTORE_EVERY = 5000
-REPORT_EVERY = 2000
+RESTORE_EVERY = 10_000
+CONTROLLED_SHUTDOWN = 7
+"""An API that a broker serves where ZooKeeper holds the registry."""
+MOST_SUSPECTS = 20
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,12 @@ class Bounds:
     seed: int
     out: Path
     ours: bool
+    fresh: bool = False  # a connection for each case
+
+    @property
+    def given(self) -> bool:
+        """By the user, who is obeyed rather than the plan."""
+        return self.cases is not None or self.seconds is not None
 
 
 class TargetDied(Exception):
@@ -85,48 +96,34 @@ def served_pairs(target: Target) -> list[Pair]:
     return harmless(pairs_of(ranges))
 
 
-def topic_restorer(link: Link, *, ours: bool) -> Callable[[], None]:
+def topic_restorer(link: Link, *, ours: bool, zookeeper: bool) -> Callable[[], None]:
     """What creates the topics that cases name; of a cluster of ours it deletes all others."""
 
     def restore_topics() -> None:
         if ours:
-            delete_topics(
-                link, sorted(name for name in listed_topics(link) if not name.startswith("__"))
-            )
+            others = sorted(name for name in listed_topics(link) if not name.startswith("__"))
+            delete_topics(link, others, rests=AFTER_DELETION if zookeeper else 0)
         create_topics(link, dict.fromkeys(TOPICS, False))
 
     return restore_topics
 
 
-def continuation(
-    campaign: Campaign, bounds: Bounds, restore_topics: Callable[[], None]
-) -> Callable[[Result], bool]:
-    """What says before each case whether to go on; reports progress and restores topics."""
-    elapsed = stopwatch()
-    limit = campaign.cases if bounds.cases is None else bounds.cases
-
-    def wanted(result: Result) -> bool:
-        done = result.cases
-        if campaign.source == "generated" and done % RESTORE_EVERY == 0:
-            restore_topics()
-        if done and done % REPORT_EVERY == 0:
-            rate = done / elapsed()
-            click.echo(
-                f"{campaign.name}: {done} cases, {rate:.0f}/s, "
-                f"{len(result.signatures)} behaviours, {len(result.findings)} findings",
-                err=True,
-            )
-        if campaign.source == "corpus":
-            return True
-        if bounds.seconds is not None:
-            return elapsed() < bounds.seconds
-        return done < limit
-
-    return wanted
+def progress_of(campaign: Campaign, bounds: Bounds) -> Progress:
+    """When a campaign ends, and what is told until then."""
+    frozen, timed = campaign.source == "corpus", bounds.seconds is not None
+    cases = bounds.cases if bounds.cases is not None or timed else campaign.cases
+    return Progress(
+        stopwatch(),
+        lambda line: click.echo(line, err=True),
+        cases=None if frozen else cases,
+        seconds=None if frozen else bounds.seconds,
+    )
 
 
-def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Result:
-    """One campaign against a running target. Raises TargetDied."""
+def play_campaign(
+    campaign: Campaign, target: Target, link: Link, engine: Engine, bounds: Bounds
+) -> Result:
+    """One campaign against a running target, until it ends or its user does. Raises TargetDied."""
     pairs = [one for one in served_pairs(target) if one.key in campaign.keys or not campaign.keys]
     result = Result(campaign.name)
     recorded = None
@@ -139,13 +136,23 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds
             link,
             lambda draw: Generator(pairs, draw),
             seed=bounds.seed,
-            wanted=continuation(campaign, bounds, topic_restorer(link, ours=bounds.ours)),
+            wanted=progress_of(campaign, bounds).wanted,
             recorded=recorded,
             result=result,
+            engine=engine,
+            every=RESTORE_EVERY,
+            pause=topic_restorer(
+                link, ours=bounds.ours, zookeeper=CONTROLLED_SHUTDOWN in target.advertised()
+            ),
         )
+    except KeyboardInterrupt:
+        result.interrupted = True
+        return result
     except ConnectionError as gone:
+        suspects = ", ".join(str(case.index) for case in engine.in_flight()[:MOST_SUSPECTS])
         raise TargetDied(
-            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}"
+            f"{f' (in flight: {suspects})' if suspects else ''}: {gone}"
         ) from gone
 
 
@@ -175,31 +182,36 @@ def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> in
     return len(groups)
 
 
-def chosen(names: tuple[str, ...]) -> list[Campaign]:
-    there = campaigns()
-    for name in names:
-        if name not in there:
-            raise click.UsageError(f"no campaign {name!r}; there are {', '.join(there)}")
-    return [there[name] for name in names or there]
+def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
+    try:
+        return plans.chosen(names)
+    except KeyError as unknown:
+        there = ", ".join((*campaigns(), *plans.plans()))
+        raise click.UsageError(f"no campaign {unknown}; there are {there}") from None
 
 
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
-@click.option("--campaign", "names", multiple=True, metavar="NAME", help="All by default.")
+@click.option(
+    "--campaign", "names", multiple=True, metavar="NAME", help="Or a plan; all by default."
+)
 @click.option("--seconds", type=float, help="For all generated campaigns together.")
 @click.option("--cases", type=int, help="For each generated campaign.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option("--connection-per-case", "fresh", is_flag=True, help="Instead of some that last.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, mine: bool,
+    out: Path, replay: Path | None, record: bool, fresh: bool, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
-    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead.
+    NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the campaign and
+    reports what it came to. Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target
+    not available or dead, or interrupted.
     """
     if record and ROOT is None:
         raise click.UsageError(f"--record {ONLY_HERE}")
@@ -212,9 +224,9 @@ def command(
     except UnknownTarget as problem:
         raise click.UsageError(str(problem)) from None
     ours = mine or target.kind != "external"
-    shares = sum(campaign.source == "generated" for campaign in picked)
+    shares = sum(campaign.source == "generated" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, ours)
+    bounds = Bounds(cases, share, seed, out, ours, fresh)
     try:
         sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
     except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
@@ -231,8 +243,8 @@ def command(
 
 
 def run_on_target(
-    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
-    *, record: bool, mine: bool,
+    target: Target, picked: list[tuple[Campaign, float | None]], bounds: Bounds,
+    replay: Path | None, *, record: bool, mine: bool,
 ) -> int:  # fmt: skip
     """Start the target and do what was asked of it; returns the exit code."""
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
@@ -245,24 +257,37 @@ def run_on_target(
     require_loopback(host, is_mine=mine)
     with Link(host, port) as link:
         if replay is not None:
-            return replay_case(replay, picked, link)
+            return replay_case(replay, link)
         if record:
             return record_outcomes(target, link)
         found = 0
-        for campaign in picked:
-            elapsed = stopwatch()
-            result = play_campaign(campaign, target, link, bounds)
-            rate = result.cases / max(elapsed(), 1e-9)
-            click.echo(
-                f"{campaign.name}: {result.cases} cases, {rate:.0f}/s, {link.tally.connects} "
-                f"connections, {len(result.signatures)} behaviours, "
-                f"{len(result.findings)} findings"
-            )
-            found += report(result, campaign, link, bounds)
+        for campaign, planned_s in picked:
+            own = bounds if bounds.given else replace(bounds, seconds=planned_s)
+            result, groups = run_and_report(campaign, target, link, own)
+            found += groups
+            if result.interrupted:
+                click.echo(f"interrupted in {campaign.name}; what it found until then is written")
+                return INCOMPLETE
     return FOUND if found else 0
 
 
-def replay_case(path: Path, picked: list[Campaign], link: Link) -> int:
+def run_and_report(
+    campaign: Campaign, target: Target, link: Link, bounds: Bounds
+) -> tuple[Result, int]:
+    """A campaign, its line in the table, its findings; and how many groups of them there are."""
+    elapsed = stopwatch()
+    with Engine(link.address, fresh=bounds.fresh) as engine:
+        result = play_campaign(campaign, target, link, engine, bounds)
+        connects = engine.tally.connects or link.tally.connects
+    rate = result.cases / max(elapsed(), 1e-9)
+    click.echo(
+        f"{campaign.name}: {result.cases} cases, {rate:.0f}/s, {connects} connections, "
+        f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
+    )
+    return result, report(result, campaign, link, bounds)
+
+
+def replay_case(path: Path, link: Link) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
     case = load(path)
     prepare(link, [case], fresh=False)

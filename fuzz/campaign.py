@@ -7,6 +7,7 @@ so a finding is (campaign, seed, index) and any slice of a campaign can be run o
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import tomllib
 from collections import Counter
@@ -100,12 +101,15 @@ class Finding:
 
 @dataclass
 class Result:
-    """What a campaign came to. `signatures` counts each distinct behaviour seen."""
+    """What a campaign came to. `signatures` counts each distinct behaviour seen; one that its user
+    `interrupted` is whole as far as it came.
+    """
 
     campaign: str
     cases: int = 0
     findings: list[Finding] = field(default_factory=list)
     signatures: Counter[str] = field(default_factory=Counter)
+    interrupted: bool = False
 
 
 def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
@@ -155,18 +159,24 @@ def run(
     recorded: Mapping[str, str] | None = None,
     result: Result | None = None,
     engine: Engine | None = None,
+    every: int = 0,
+    pause: Callable[[], object] = lambda: None,
 ) -> Result:
     """Play cases while `wanted(result)` holds and the source has more.
 
     Generated cases go over many connections at once, of `engine` or of one that is made like
     `link`; frozen ones, which build upon each other, go over `link` one by one. `wanted` is asked
     before each case is drawn: `result.cases` counts what was drawn, findings and signatures follow.
-    Raises ConnectionError when the target no longer accepts connections; `result`, if given, says
-    how far it came. `recorded` are signatures by case name that frozen cases are held against.
+    First of all, and whenever `every` cases were drawn (0: never again), `pause()` is called while
+    none is in flight. Raises ConnectionError when the target no longer accepts connections;
+    `result`, if given, says how far it came, whatever ends the run. `recorded` are signatures by
+    case name that frozen cases are held against.
     """
     result = Result(campaign.name) if result is None else result
     if campaign.source == "corpus":
         return run_frozen(campaign, link, wanted, result, recorded or {}, seed)
+
+    kept = 0
 
     def drawn() -> Iterator[Planned]:
         for index, sent, faults in generated(campaign, generator, seed):
@@ -179,8 +189,16 @@ def run(
         if engine is None:
             made = Engine(link.address, timeout_s=link.timeout_s, settle=link.own_settle)
             engine = stack.enter_context(made)
-        for planned, outcome in engine.play(drawn()):
-            keep(campaign, result, planned, outcome, seed)
+        source = drawn()
+        try:
+            while wanted(result):
+                pause()
+                block = itertools.islice(source, every or None)
+                for planned, outcome in engine.play(block):
+                    keep(campaign, result, planned, outcome, seed)
+                    kept += 1
+        finally:
+            result.cases = kept
     return result
 
 
