@@ -68,6 +68,7 @@ CLOCK_ROOMS = (
     "harness/nemesis/",
     "harness/bench/",  # a bench measures time
     "fuzz/engine.py",
+    "fuzz/jobs.py",
     "fuzz/runner.py",
     "ci/",  # it runs commands
 )

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.fuzz import plans, triage
+from touchstone.fuzz import corpus_folder, plans, triage
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
 from touchstone.fuzz.cases import (
     BadCase,
@@ -25,22 +25,16 @@ from touchstone.fuzz.cases import (
     reviewed_differences,
     write_outcomes,
 )
-from touchstone.fuzz.corpus_run import (
-    AFTER_DELETION,
-    NotPrepared,
-    create_topics,
-    delete_topics,
-    listed_topics,
-    play_corpus,
-    prepare,
-)
-from touchstone.fuzz.engine import Engine
-from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.corpus_run import NotPrepared, play_corpus, prepare
+from touchstone.fuzz.generator import Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.jobs import play_jobs
+from touchstone.fuzz.minimised_corpus import minimise
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
+from touchstone.fuzz.share import Played, Share, Where
 from touchstone.harness.model import advertised
-from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable, Versions
 from touchstone.harness.targets import UnknownTarget, parse
 from touchstone.harness.targets.probe import NotReady
 
@@ -61,10 +55,28 @@ SMALL_CLUSTER = {
     "transaction.state.log.min.isr": "1",
 }
 """Of a target that we start: neither a mutated name nor a long run makes it grow."""
-RESTORE_EVERY = 10_000
-CONTROLLED_SHUTDOWN = 7
-"""An API that a broker serves where ZooKeeper holds the registry."""
-MOST_SUSPECTS = 20
+API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
+"""The second is served where ZooKeeper holds the registry."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """By what a campaign is guided: frames of a folder and what they lead to, and what they run."""
+
+    folder: Path | None
+    coverage: bool
+    minimised: bool  # nothing is played but the folder, which is made small
+
+
+@dataclass(frozen=True)
+class Special:
+    """What is asked of the target beside campaigns, and how it is reached."""
+
+    replay: Path | None
+    record: bool
+    fresh: bool
+    in_process: bool
+    mine: bool
 
 
 @dataclass(frozen=True)
@@ -75,8 +87,8 @@ class Bounds:
     seconds: float | None
     seed: int
     out: Path
-    ours: bool
-    fresh: bool = False  # a connection for each case
+    guidance: Guidance | None = None
+    jobs: int = 1
 
     @property
     def given(self) -> bool:
@@ -88,72 +100,71 @@ class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
 
 
-def served_pairs(target: Target) -> list[Pair]:
+def served_pairs(release: str | None, listed: Versions) -> list[Pair]:
     """The (API key, version) pairs that the target serves and that do it no harm."""
-    listed = target.advertised()
-    release = target.release or advertised.nearest(listed)
-    ranges = {key: advertised.served(release, key, listed) for key in listed}
+    nearest = release or advertised.nearest(listed)
+    ranges = {key: advertised.served(nearest, key, listed) for key in listed}
     return harmless(pairs_of(ranges))
 
 
-def topic_restorer(link: Link, *, ours: bool, zookeeper: bool) -> Callable[[], None]:
-    """What creates the topics that cases name; of a cluster of ours it deletes all others."""
-
-    def restore_topics() -> None:
-        if ours:
-            others = sorted(name for name in listed_topics(link) if not name.startswith("__"))
-            delete_topics(link, others, rests=AFTER_DELETION if zookeeper else 0)
-        create_topics(link, dict.fromkeys(TOPICS, False))
-
-    return restore_topics
-
-
-def progress_of(campaign: Campaign, bounds: Bounds) -> Progress:
-    """When a campaign ends, and what is told until then."""
-    frozen, timed = campaign.source == "corpus", bounds.seconds is not None
-    cases = bounds.cases if bounds.cases is not None or timed else campaign.cases
-    return Progress(
-        stopwatch(),
-        lambda line: click.echo(line, err=True),
-        cases=None if frozen else cases,
-        seconds=None if frozen else bounds.seconds,
-    )
+def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions:
+    """What the target says of itself; one in this process is not started to be asked."""
+    answer = link.ask(API_VERSIONS, 0, {}) if in_process else None
+    if answer is None:
+        return target.advertised()
+    return {row["api_key"]: (row["min_version"], row["max_version"]) for row in answer["api_keys"]}
 
 
 def play_campaign(
-    campaign: Campaign, target: Target, link: Link, engine: Engine, bounds: Bounds
-) -> Result:
-    """One campaign against a running target, until it ends or its user does. Raises TargetDied."""
-    pairs = [one for one in served_pairs(target) if one.key in campaign.keys or not campaign.keys]
-    result = Result(campaign.name)
-    recorded = None
-    if campaign.source == "corpus":
-        prepare(link, corpus())
-        recorded = recorded_for(target)
+    campaign: Campaign, pairs: Sequence[Pair], link: Link, where: Where, bounds: Bounds
+) -> Played:
+    """A generated campaign against a running target, until it ends or its user does."""
+    timed = bounds.seconds is not None
+    guidance = bounds.guidance
+    folder = guidance.folder if guidance else None
+    share = Share(
+        campaign,
+        tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
+        where,
+        bounds.seed,
+        bounds.cases if bounds.cases is not None or timed else campaign.cases,
+        bounds.seconds,
+        guided=guidance is not None,
+        coverage=guidance is not None and guidance.coverage,
+        kept=tuple(corpus_folder.load(folder)) if folder else (),
+    )
+    played = play_jobs(share, bounds.jobs, tell)
+    if folder:
+        written = corpus_folder.store(folder, played.corpus)
+        click.echo(f"{campaign.name}: {written} new frames in {folder}", err=True)
+    return played
+
+
+def tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Played:
+    """The frozen frames, held against what was recorded."""
+    prepare(link, corpus())
+    played = Played(Result(campaign.name))
+    progress = Progress(stopwatch(), tell, cases=None, seconds=None)
     try:
-        return run(
+        run(
             campaign,
             link,
-            lambda draw: Generator(pairs, draw),
+            lambda draw: Generator([], draw),
             seed=bounds.seed,
-            wanted=progress_of(campaign, bounds).wanted,
-            recorded=recorded,
-            result=result,
-            engine=engine,
-            every=RESTORE_EVERY,
-            pause=topic_restorer(
-                link, ours=bounds.ours, zookeeper=CONTROLLED_SHUTDOWN in target.advertised()
-            ),
+            wanted=progress.wanted,
+            recorded=recorded_for(target),
+            result=played.result,
         )
     except KeyboardInterrupt:
-        result.interrupted = True
-        return result
+        played.result.interrupted = True
     except ConnectionError as gone:
-        suspects = ", ".join(str(case.index) for case in engine.in_flight()[:MOST_SUSPECTS])
-        raise TargetDied(
-            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}"
-            f"{f' (in flight: {suspects})' if suspects else ''}: {gone}"
-        ) from gone
+        played.gone = str(gone)
+    played.connects = link.tally.connects
+    return played
 
 
 def recorded_for(target: Target) -> dict[str, str] | None:
@@ -171,8 +182,21 @@ def recorded_for(target: Target) -> dict[str, str] | None:
     return {name: shown for name, shown in recorded.items() if name not in known_different}
 
 
-def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> int:
-    """Write one file per group of findings; returns how many groups there are."""
+def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds, seconds: float) -> int:
+    """The campaign's line in the table, then one file per group of findings; returns how many
+    groups there are. Raises TargetDied.
+    """
+    result = played.result
+    click.echo(
+        f"{campaign.name}: {result.cases} cases, {result.cases / max(seconds, 1e-9):.0f}/s, "
+        f"{played.connects} connections, {len(result.signatures)} behaviours, "
+        f"{len(result.findings)} findings"
+    )
+    if played.gone is not None:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
+            f"{played.gone}"
+        )
     groups = triage.grouped(result.findings)
     for number, ((oracle, key, shown), members) in enumerate(groups.items()):
         small = triage.minimised_on_target(members[0], campaign, link)
@@ -201,11 +225,21 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option("--jobs", default=1, type=click.IntRange(1), help="Processes that share the cases.")
 @click.option("--connection-per-case", "fresh", is_flag=True, help="Instead of some that last.")
+@click.option("--in-process", is_flag=True, help="reference@R without sockets.")
+@click.option("--guided", is_flag=True, help="Build on frames that showed something new.")
+@click.option(
+    "--corpus", "folder", type=click.Path(file_okay=False, path_type=Path),
+    help="Such frames, kept from run to run; implies --guided.",
+)  # fmt: skip
+@click.option("--minimise-corpus", "minimised", is_flag=True, help="Keep the fewest that show all.")
+@click.option("--coverage/--no-coverage", default=True, help="In process: new lines guide, too.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, fresh: bool, mine: bool,
+    out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
+    guided: bool, folder: Path | None, minimised: bool, coverage: bool, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -223,12 +257,17 @@ def command(
         sys.exit(BROKE)
     except UnknownTarget as problem:
         raise click.UsageError(str(problem)) from None
-    ours = mine or target.kind != "external"
+    if in_process and target.kind != "reference":
+        raise click.UsageError("--in-process: only the reference broker runs in this process")
+    if minimised and folder is None:
+        raise click.UsageError("--minimise-corpus needs --corpus DIR")
+    guidance = Guidance(folder, coverage, minimised) if guided or folder else None
     shares = sum(campaign.source == "generated" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, ours, fresh)
+    bounds = Bounds(cases, share, seed, out, guidance, jobs)
+    special = Special(replay, record, fresh, in_process, mine)
     try:
-        sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
+        sys.exit(run_on_target(target, picked, bounds, special))
     except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
@@ -243,48 +282,54 @@ def command(
 
 
 def run_on_target(
-    target: Target, picked: list[tuple[Campaign, float | None]], bounds: Bounds,
-    replay: Path | None, *, record: bool, mine: bool,
-) -> int:  # fmt: skip
+    target: Target, picked: list[tuple[Campaign, float | None]], bounds: Bounds, special: Special
+) -> int:
     """Start the target and do what was asked of it; returns the exit code."""
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
-        require_loopback(host, is_mine=mine)
+        require_loopback(host, is_mine=special.mine)
     reason = target.available()
     if reason:
         raise Unavailable(reason)
-    config = {} if target.kind == "external" else SMALL_CLUSTER
-    host, port = target.start(Shape(config=config)).bootstrap[0]
-    require_loopback(host, is_mine=mine)
-    with Link(host, port) as link:
-        if replay is not None:
-            return replay_case(replay, link)
-        if record:
+    where = started(target, special)
+    with where.link() as link:
+        if special.replay is not None:
+            return replay_case(special.replay, link)
+        if special.record:
             return record_outcomes(target, link)
-        found = 0
+        if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
+            before, now = minimise(bounds.guidance.folder, where)
+            click.echo(f"{before} frames before, {now} now show the same")
+            return 0
+        listed = listed_versions(target, link, in_process=special.in_process)
+        pairs, found = served_pairs(target.release, listed), 0
         for campaign, planned_s in picked:
             own = bounds if bounds.given else replace(bounds, seconds=planned_s)
-            result, groups = run_and_report(campaign, target, link, own)
-            found += groups
-            if result.interrupted:
+            elapsed = stopwatch()
+            if campaign.source == "corpus":
+                played = play_corpus_campaign(campaign, target, link, own)
+            else:
+                played = play_campaign(campaign, pairs, link, where, own)
+            found += report(played, campaign, link, own, elapsed())
+            if played.result.interrupted:
                 click.echo(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE
     return FOUND if found else 0
 
 
-def run_and_report(
-    campaign: Campaign, target: Target, link: Link, bounds: Bounds
-) -> tuple[Result, int]:
-    """A campaign, its line in the table, its findings; and how many groups of them there are."""
-    elapsed = stopwatch()
-    with Engine(link.address, fresh=bounds.fresh) as engine:
-        result = play_campaign(campaign, target, link, engine, bounds)
-        connects = engine.tally.connects or link.tally.connects
-    rate = result.cases / max(elapsed(), 1e-9)
-    click.echo(
-        f"{campaign.name}: {result.cases} cases, {rate:.0f}/s, {connects} connections, "
-        f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
+def started(target: Target, special: Special) -> Where:
+    """Where cases go; the target runs, unless it is to be in this process."""
+    if special.in_process:
+        switches = tuple(sorted(getattr(target, "switches", ())))
+        return Where(None, str(target.release), switches)
+    config = {} if target.kind == "external" else SMALL_CLUSTER
+    host, port = target.start(Shape(config=config)).bootstrap[0]
+    require_loopback(host, is_mine=special.mine)
+    return Where(
+        (host, port),
+        fresh=special.fresh,
+        ours=special.mine or target.kind != "external",
+        zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
     )
-    return result, report(result, campaign, link, bounds)
 
 
 def replay_case(path: Path, link: Link) -> int:

@@ -11,10 +11,10 @@ import itertools
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from touchstone.fuzz.cases import Case, corpus
 from touchstone.fuzz.draw import draw_of
@@ -23,7 +23,7 @@ from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
 from touchstone.fuzz.outcome import Outcome, signature
-from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
+from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link, Tally
 from touchstone.fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
@@ -120,12 +120,16 @@ def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
 
 
 def generated(
-    campaign: Campaign, generator: Callable[[random.Random], Generator], seed: int
+    campaign: Campaign,
+    generator: Callable[[random.Random], Generator],
+    seed: int,
+    *,
+    first: int = 0,
+    step: int = 1,
 ) -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
-    """Case after case, for ever: (index, what is sent, the faults put in)."""
+    """Case `first` and every `step`-th behind it, for ever: (index, what is sent, the faults)."""
     names = list(campaign.mutators)
-    index = 0
-    while True:
+    for index in itertools.count(first, step):
         draw = draw_of(seed, campaign.name, index)
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)
         valid, faults = wire, []
@@ -136,7 +140,6 @@ def generated(
         if harmful(wire):
             wire, faults = valid, []
         yield index, header_of(wire, pair, index & 0x7FFFFFFF), tuple(faults)
-        index += 1
 
 
 def frozen() -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
@@ -149,6 +152,29 @@ def frame_of_case(case: Case) -> SentFrame:
     return SentFrame(case.key, case.version, case.correlation_id, case.wire)
 
 
+def planned_cases(
+    campaign: Campaign,
+    generator: Callable[[random.Random], Generator],
+    seed: int,
+    *,
+    first: int = 0,
+    step: int = 1,
+) -> Iterator[Planned]:
+    """`generated` as players take it."""
+    return (Planned(*case) for case in generated(campaign, generator, seed, first=first, step=step))
+
+
+class Player(Protocol):
+    """Sends cases and gives each with its outcome, in order. `in_flight` are those it has sent and
+    not given yet.
+    """
+
+    tally: Tally
+
+    def play(self, cases: Iterable[Planned], /) -> Iterator[tuple[Planned, Outcome]]: ...
+    def in_flight(self) -> list[Planned]: ...
+
+
 def run(
     campaign: Campaign,
     link: Link,
@@ -158,15 +184,18 @@ def run(
     wanted: Callable[[Result], bool],
     recorded: Mapping[str, str] | None = None,
     result: Result | None = None,
-    engine: Engine | None = None,
+    player: Player | None = None,
     every: int = 0,
     pause: Callable[[], object] = lambda: None,
+    cases: Iterable[Planned] | None = None,
+    learn: Callable[[Planned, str], object] | None = None,
 ) -> Result:
     """Play cases while `wanted(result)` holds and the source has more.
 
-    Generated cases go over many connections at once, of `engine` or of one that is made like
-    `link`; frozen ones, which build upon each other, go over `link` one by one. `wanted` is asked
-    before each case is drawn: `result.cases` counts what was drawn, findings and signatures follow.
+    Generated cases are played by `player`, or over many connections at once that are made like
+    `link`; frozen ones, which build upon each other, go over `link` one by one. `cases` may say
+    which they are, and `learn` is told each one's signature. `wanted` is asked before each case is
+    drawn: `result.cases` counts what was drawn, findings and signatures follow.
     First of all, and whenever `every` cases were drawn (0: never again), `pause()` is called while
     none is in flight. Raises ConnectionError when the target no longer accepts connections;
     `result`, if given, says how far it came, whatever ends the run. `recorded` are signatures by
@@ -179,23 +208,25 @@ def run(
     kept = 0
 
     def drawn() -> Iterator[Planned]:
-        for index, sent, faults in generated(campaign, generator, seed):
+        for planned in planned_cases(campaign, generator, seed) if cases is None else cases:
             if not wanted(result):
                 return
             result.cases += 1
-            yield Planned(index, sent, faults)
+            yield planned
 
     with contextlib.ExitStack() as stack:
-        if engine is None:
+        if player is None:
             made = Engine(link.address, timeout_s=link.timeout_s, settle=link.own_settle)
-            engine = stack.enter_context(made)
+            player = stack.enter_context(made)
         source = drawn()
         try:
             while wanted(result):
                 pause()
                 block = itertools.islice(source, every or None)
-                for planned, outcome in engine.play(block):
-                    keep(campaign, result, planned, outcome, seed)
+                for planned, outcome in player.play(block):
+                    shown = keep(campaign, result, planned, outcome, seed)
+                    if learn is not None:
+                        learn(planned, shown)
                     kept += 1
         finally:
             result.cases = kept

@@ -1,0 +1,182 @@
+"""What one process plays of a generated campaign: all of it, or each n-th case of n processes.
+
+A share is a value that can be sent to another process, and so is what it comes to. Cases are dealt
+out by index, so together the shares play what one process would have played; a guided campaign
+learns in each process from that process's cases alone, and the corpora are merged at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
+from touchstone.fuzz.corpus_folder import Corpus
+from touchstone.fuzz.corpus_run import AFTER_DELETION, create_topics, delete_topics, listed_topics
+from touchstone.fuzz.engine import Engine, Planned
+from touchstone.fuzz.generator import TOPICS, Generator, Pair
+from touchstone.fuzz.guided import Guide
+from touchstone.fuzz.in_process import InProcess, OneByOne
+from touchstone.fuzz.novelty import novelty
+from touchstone.fuzz.progress import Progress
+from touchstone.fuzz.runner import Link, stopwatch
+
+RESTORE_EVERY = 10_000
+RENEW_EVERY = 5_000
+"""Cases after which a broker in process is made anew: it is cheap, and a full one is slow."""
+MOST_SUSPECTS = 20
+LOUDER_THAN_ALL = logging.CRITICAL + 1
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where cases go: to an address, or to a broker of `release` in this process."""
+
+    address: tuple[str, int] | None
+    release: str = "4.3"
+    switches: tuple[str, ...] = ()
+    fresh: bool = False  # a connection for each case
+    ours: bool = True  # topics may be deleted
+    zookeeper: bool = False  # holds the registry, so a deletion takes longer than it seems
+
+    def link(self) -> Link:
+        if self.address is None:
+            return InProcess(self.release, switches=self.switches)
+        return Link(*self.address)
+
+    def restore_topics(self, link: Link) -> None:
+        """Create the topics that cases name; of a cluster of ours delete all others."""
+        if isinstance(link, InProcess):
+            link.renew()
+        elif self.ours:
+            others = sorted(name for name in listed_topics(link) if not name.startswith("__"))
+            delete_topics(link, others, rests=AFTER_DELETION if self.zookeeper else 0)
+        create_topics(link, dict.fromkeys(TOPICS, False))
+
+
+@dataclass(frozen=True)
+class Share:
+    """`cases` and `seconds` bound it, whichever comes first; None: that does not."""
+
+    campaign: Campaign
+    pairs: tuple[Pair, ...]
+    where: Where
+    seed: int
+    cases: int | None
+    seconds: float | None
+    job: int = 0
+    jobs: int = 1
+    guided: bool = False
+    coverage: bool = True  # in process: what runs for the first time is new
+    kept: tuple[bytes, ...] = ()  # frames of a corpus, played first by a guided campaign
+
+    def generator(self, draw: random.Random) -> Generator:
+        return Generator(list(self.pairs), draw)
+
+    def restore_topics(self, link: Link) -> None:
+        """One process does it for all that share a cluster."""
+        if self.where.address is None or not self.job:
+            self.where.restore_topics(link)
+
+
+@dataclass
+class Played:
+    """What a share came to."""
+
+    result: Result
+    connects: int = 0
+    gone: str | None = None  # the target, with the cases that were in flight
+    corpus: list[bytes] = field(default_factory=list)
+
+
+def play(share: Share, tell: Callable[[str], object], result: Result | None = None) -> Played:
+    """Play until the share's end, the target's, or a Ctrl-C. `result` grows meanwhile."""
+    played = Played(Result(share.campaign.name) if result is None else result)
+    progress = Progress(stopwatch(), tell, cases=share.cases, seconds=share.seconds)
+    with contextlib.ExitStack() as stack:
+        link = stack.enter_context(share.where.link())
+        player = stack.enter_context(playing(share.where, link))
+        guide = stack.enter_context(guiding(share)) if share.guided else None
+        alone = planned_cases(
+            share.campaign, share.generator, share.seed, first=share.job, step=share.jobs
+        )
+        try:
+            run(
+                share.campaign, link, share.generator, seed=share.seed, result=played.result,
+                wanted=progress.wanted, player=player, cases=guide.cases() if guide else alone,
+                learn=guide.learn if guide else None,
+                every=RENEW_EVERY if share.where.address is None else RESTORE_EVERY,
+                pause=lambda: share.restore_topics(link),
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            played.result.interrupted = True
+        except ConnectionError as gone:
+            played.gone = f"{gone}{in_words(player.in_flight())}"
+        played.connects = player.tally.connects
+        if guide is not None:
+            played.corpus = [entry.wire for entry in guide.corpus.entries]
+    return played
+
+
+@contextlib.contextmanager
+def playing(where: Where, link: Link) -> Iterator[Player]:
+    """What sends cases there."""
+    if isinstance(link, InProcess):
+        with silent_broker():
+            yield OneByOne(link)
+    else:
+        with Engine(link.address, fresh=where.fresh) as engine:
+            yield engine
+
+
+@contextlib.contextmanager
+def guiding(share: Share) -> Iterator[Guide]:
+    """A guide that is told what runs for the first time, where the broker is in this process."""
+    watching = novelty() if share.coverage and share.where.address is None else None
+    try:
+        yield Guide(
+            share.campaign, share.generator, share.seed,
+            novelty=watching, kept=share.kept, job=share.job, jobs=share.jobs,
+        )  # fmt: skip
+    finally:
+        if watching is not None:
+            watching.stop()
+
+
+@contextlib.contextmanager
+def silent_broker() -> Iterator[None]:
+    """What a broker in process has to say of each bad request is not worth its time."""
+    log = logging.getLogger("touchstone")
+    level = log.level
+    log.setLevel(LOUDER_THAN_ALL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def in_words(suspects: list[Planned]) -> str:
+    shown = ", ".join(str(case.index) for case in suspects[:MOST_SUSPECTS])
+    return f" (in flight: {shown})" if shown else ""
+
+
+def merged(parts: Iterable[Played]) -> Played:
+    """What the shares of all jobs came to together: the same whichever was ready first."""
+    whole = Played(Result(""))
+    corpus = Corpus()
+    for part in parts:
+        whole.result.campaign = part.result.campaign
+        whole.result.cases += part.result.cases
+        whole.result.signatures += part.result.signatures
+        whole.result.findings += part.result.findings
+        whole.result.interrupted |= part.result.interrupted
+        whole.connects += part.connects
+        whole.gone = whole.gone or part.gone
+        for wire in part.corpus:
+            corpus.add(wire)
+    whole.result.findings.sort(key=lambda finding: (finding.index, finding.oracle))
+    whole.corpus = [entry.wire for entry in corpus.entries]
+    return whole
