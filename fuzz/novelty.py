@@ -60,6 +60,7 @@ class Monitored:
         self._monitoring.register_callback(self._tool, events.LINE, self._line)
         self._monitoring.register_callback(self._tool, events.BRANCH, self._branch)
         self._monitoring.set_events(self._tool, events.LINE | events.BRANCH)
+        self._monitoring.restart_events()  # what was disabled when this was used before
 
     def _line(self, code: CodeType, line: int) -> object:
         if code.co_filename.startswith(self._folder):

@@ -19,6 +19,8 @@ from touchstone.reference_impl.wire.schema import Field, Struct, fields_of
 
 KEPT, CLOSED, RESET, SILENT, GARBLED = "kept", "closed", "reset", "silent", "garbled"
 """How a case ended: the probe was answered; FIN; RST; nothing until the deadline; not frames."""
+RAISED = "raised"
+"""Of a broker in this process: an exception left its core."""
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 REMEMBERED = 2048
 """Bytes of an answer whose description is worth remembering."""

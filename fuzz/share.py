@@ -20,7 +20,7 @@ from touchstone.fuzz.engine import Engine, Planned
 from touchstone.fuzz.generator import TOPICS, Generator, Pair
 from touchstone.fuzz.guided import Guide
 from touchstone.fuzz.in_process import InProcess, OneByOne
-from touchstone.fuzz.novelty import novelty
+from touchstone.fuzz.novelty import NOTHING, Novelty, novelty
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, stopwatch
 
@@ -70,11 +70,22 @@ class Share:
     job: int = 0
     jobs: int = 1
     guided: bool = False
-    coverage: bool = True  # in process: what runs for the first time is new
+    coverage: bool = False  # in process: what runs for the first time is told, and guides
+    warm: int = 0  # cases that are played before the first that counts
     kept: tuple[bytes, ...] = ()  # frames of a corpus, played first by a guided campaign
 
     def generator(self, draw: random.Random) -> Generator:
         return Generator(list(self.pairs), draw)
+
+    def planned(self) -> Iterator[Planned]:
+        return planned_cases(
+            self.campaign, self.generator, self.seed, first=self.job, step=self.jobs
+        )
+
+    def guide(self) -> Guide:
+        return Guide(
+            self.campaign, self.generator, self.seed, kept=self.kept, job=self.job, jobs=self.jobs
+        )
 
     def restore_topics(self, link: Link) -> None:
         """One process does it for all that share a cluster."""
@@ -90,24 +101,38 @@ class Played:
     connects: int = 0
     gone: str | None = None  # the target, with the cases that were in flight
     corpus: list[bytes] = field(default_factory=list)
+    places: int = 0  # lines and branches that ran
+    seconds: float = 0.0  # that it took, of the process that took longest
+
+    @property
+    def rate(self) -> float:
+        """Cases a second."""
+        return self.result.cases / max(self.seconds, 1e-9)
 
 
 def play(share: Share, tell: Callable[[str], object], result: Result | None = None) -> Played:
     """Play until the share's end, the target's, or a Ctrl-C. `result` grows meanwhile."""
     played = Played(Result(share.campaign.name) if result is None else result)
-    progress = Progress(stopwatch(), tell, cases=share.cases, seconds=share.seconds)
     with contextlib.ExitStack() as stack:
         link = stack.enter_context(share.where.link())
         player = stack.enter_context(playing(share.where, link))
-        guide = stack.enter_context(guiding(share)) if share.guided else None
-        alone = planned_cases(
-            share.campaign, share.generator, share.seed, first=share.job, step=share.jobs
-        )
+        watching = stack.enter_context(watched()) if share.coverage else None
+        guide = share.guide() if share.guided else None
+
+        def learn(planned: Planned, shown: str) -> None:
+            news = watching.news() if watching else NOTHING
+            played.places += len(news)
+            if guide is not None:
+                guide.learn(planned, shown, ran_new=bool(news))
+
+        warm_up(share, link, player)
+        elapsed = stopwatch()
+        progress = Progress(elapsed, tell, cases=share.cases, seconds=share.seconds)
         try:
             run(
                 share.campaign, link, share.generator, seed=share.seed, result=played.result,
-                wanted=progress.wanted, player=player, cases=guide.cases() if guide else alone,
-                learn=guide.learn if guide else None,
+                wanted=progress.wanted, player=player, learn=learn,
+                cases=share.planned() if guide is None else guide.cases(),
                 every=RENEW_EVERY if share.where.address is None else RESTORE_EVERY,
                 pause=lambda: share.restore_topics(link),
             )  # fmt: skip
@@ -115,10 +140,21 @@ def play(share: Share, tell: Callable[[str], object], result: Result | None = No
             played.result.interrupted = True
         except ConnectionError as gone:
             played.gone = f"{gone}{in_words(player.in_flight())}"
+        played.seconds = elapsed()
         played.connects = player.tally.connects
         if guide is not None:
             played.corpus = [entry.wire for entry in guide.corpus.entries]
     return played
+
+
+def warm_up(share: Share, link: Link, player: Player) -> None:
+    """Play other cases first, so that what is made at first use (codecs, handlers) is there."""
+    if share.warm:
+        share.restore_topics(link)
+        run(
+            share.campaign, link, share.generator, seed=share.seed + 1, player=player,
+            wanted=lambda so_far: so_far.cases < share.warm,
+        )  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -133,17 +169,13 @@ def playing(where: Where, link: Link) -> Iterator[Player]:
 
 
 @contextlib.contextmanager
-def guiding(share: Share) -> Iterator[Guide]:
-    """A guide that is told what runs for the first time, where the broker is in this process."""
-    watching = novelty() if share.coverage and share.where.address is None else None
+def watched() -> Iterator[Novelty]:
+    """The reference broker, in this process."""
+    watching = novelty()
     try:
-        yield Guide(
-            share.campaign, share.generator, share.seed,
-            novelty=watching, kept=share.kept, job=share.job, jobs=share.jobs,
-        )  # fmt: skip
+        yield watching
     finally:
-        if watching is not None:
-            watching.stop()
+        watching.stop()
 
 
 @contextlib.contextmanager
@@ -174,6 +206,8 @@ def merged(parts: Iterable[Played]) -> Played:
         whole.result.findings += part.result.findings
         whole.result.interrupted |= part.result.interrupted
         whole.connects += part.connects
+        whole.seconds = max(whole.seconds, part.seconds)
+        whole.places = max(whole.places, part.places)
         whole.gone = whole.gone or part.gone
         for wire in part.corpus:
             corpus.add(wire)

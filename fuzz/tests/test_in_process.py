@@ -118,3 +118,18 @@ def test_equal_seeds_have_equal_outcomes():
         ).signatures  # fmt: skip
 
     assert shown() == shown()
+
+
+def test_an_exception_that_leaves_the_broker_is_a_finding(link, monkeypatch):
+    def raises(*_):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(link.broker, "receive", raises)
+    result = run(
+        campaigns()["valid"], link, lambda draw: Generator(PAIRS, draw), seed=4,
+        wanted=lambda so_far: so_far.cases < 5, player=OneByOne(link),
+    )  # fmt: skip
+    assert [(one.oracle, one.index) for one in result.findings[:2]] == [
+        ("keeps_the_connection", 0), ("lets_nothing_escape", 0),
+    ]  # fmt: skip
+    assert {one.index for one in result.findings} == {0}
