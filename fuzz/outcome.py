@@ -9,16 +9,21 @@ runs, releases and implementations; they are what findings are grouped by and wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
 
+from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response
+from touchstone.reference_impl.wire.schema import Field, Struct, fields_of
 
 KEPT, CLOSED, RESET, SILENT, GARBLED = "kept", "closed", "reset", "silent", "garbled"
 """How a case ended: the probe was answered; FIN; RST; nothing until the deadline; not frames."""
+RAISED = "raised"
+"""Of a broker in this process: an exception left its core."""
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
+REMEMBERED = 2048
+"""Bytes of an answer whose description is worth remembering."""
 
 
 @dataclass(frozen=True)
@@ -29,24 +34,56 @@ class Outcome:
     end: str
 
 
-def error_codes(value: Any, path: str = "") -> Iterator[tuple[str, int]]:
+Carrier = tuple[str, bool, "tuple[Carrier, ...]"]
+"""A field that is an error code (no carriers within), or in whose structs some stand; the flag says
+whether it is an array."""
+
+
+@cache
+def carriers(key: int, version: int) -> tuple[Carrier, ...]:
+    """Where error codes stand in an answer: nothing else of it is walked."""
+    return tuple(_carriers(API[key].response.fields, version))
+
+
+def _carriers(fields: tuple[Field, ...] | list[Field], version: int) -> Iterator[Carrier]:
+    for row in fields_of(fields, version):
+        if row.name == "error_code":
+            yield row.name, False, ()
+        elif row.element == "struct" and (within := tuple(_carriers(row.fields, version))):
+            yield row.name, row.is_array, within
+
+
+def error_codes(
+    body: Struct, where: tuple[Carrier, ...], path: str = ""
+) -> Iterator[tuple[str, int]]:
     """Every non-zero error code in a decoded answer with its path, indexes kept."""
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            here = f"{path}.{name}" if path else str(name)
-            if name == "error_code" and isinstance(inner, int):
-                if inner:
-                    yield here, inner
-            else:
-                yield from error_codes(inner, here)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from error_codes(inner, f"{path}[{index}]")
+    for name, is_array, within in where:
+        value = body.get(name)
+        if not value:
+            continue
+        if not within:
+            yield path + name, value
+        elif is_array:
+            for index, inner in enumerate(value):
+                yield from error_codes(inner, within, f"{path}{name}[{index}].")
+        else:
+            yield from error_codes(value, within, f"{path}{name}.")
 
 
-@lru_cache(maxsize=8)  # an answer is described for its signature and by several oracles
 def describe_answer(key: int, version: int, frame: bytes) -> str:
     """One answer as text: its non-zero error codes by path, or why it does not parse."""
+    if len(frame) <= REMEMBERED:
+        return _describe(key, version, frame[4:])
+    return _description(key, version, frame)
+
+
+@lru_cache(maxsize=8192)
+def _describe(key: int, version: int, behind_id: bytes) -> str:
+    """Many answers differ in their correlation id alone, which no description tells of."""
+    return _description(key, version, bytes(4) + behind_id)
+
+
+def _description(key: int, version: int, frame: bytes) -> str:
     if key == API_VERSIONS and frame[4:6] == UNSUPPORTED_VERSION:
         version = 0  # so that a peer of any age can read what is supported (KIP-511)
     try:
@@ -55,7 +92,7 @@ def describe_answer(key: int, version: int, frame: bytes) -> str:
         return f"unreadable({type(problem).__name__})"
     if response.end != len(frame):
         return f"trailing({len(frame) - response.end})"
-    codes = [f"{path}={code}" for path, code in error_codes(response.body)]
+    codes = [f"{path}={code}" for path, code in error_codes(response.body, carriers(key, version))]
     return "answer(" + ", ".join(codes) + ")"
 
 

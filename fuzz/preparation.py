@@ -12,7 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from touchstone.fuzz.corpus_run import create_topics, delete_topics, listed_topics
+from touchstone.fuzz.corpus_run import (
+    AFTER_DELETION,
+    create_topics,
+    delete_topics,
+    listed_topics,
+)
 from touchstone.fuzz.roles import BATCH_TIME
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.world import CONSUMED, LASTING, TOPICS, Member, Producer, Topic, World
@@ -72,12 +77,14 @@ def filled(key: int, version: int, body: Struct) -> Struct:
     return {row.name: body.get(row.name, row.default_value(version)) for row in rows}
 
 
-def prepare(link: Link, served: Served, *, ours: bool) -> World:
+def prepare(link: Link, served: Served, *, ours: bool, rests: int = AFTER_DELETION) -> World:
     """The world of the target at the other end of the link, with all that lasts in it; topics that
-    cases made are deleted where the target is `ours`. Raises NotPrepared.
+    cases made are deleted where the target is `ours`, and after that it `rests` (delete_topics).
+    Raises NotPrepared.
     """
     if ours:
-        delete_topics(link, sorted(one for one in listed_topics(link) if not one.startswith("__")))
+        others = sorted(one for one in listed_topics(link) if not one.startswith("__"))
+        delete_topics(link, others, rests=rests)
     create_topics(link, dict.fromkeys(LASTING, False))
     return prepared(link.ask, served, link.rest)
 

@@ -236,7 +236,7 @@ def command(word: str, cases: int, seed: int) -> None:
         host, port = target.start(Shape(config=SMALL_CLUSTER)).bootstrap[0]
         require_loopback(host, is_mine=False)
         with Link(host, port) as link:
-            pairs = served_pairs(target)
+            pairs = served_pairs(target.release, target.advertised())
             print_valid(valid_requests(link, pairs, world, cases, seed))
             world_since.cache_clear()
             print_mutants(mutants(link, pairs, world, cases, seed))

@@ -112,6 +112,7 @@ class Link:
     ) -> None:
         self.address = (host, port)
         self.timeout_s = timeout_s
+        self.own_settle = settle
         self.settle = settle or self._answers_elsewhere
         self.tally = Tally()
         self._socket: socket.socket | None = None

@@ -197,3 +197,19 @@ def test_a_peer_that_hangs_up_is_met_again_on_a_new_connection():
         with Link(host, int(port)) as link:
             ends = [link.play([NO_SUCH_KEY]).end, link.play([b""]).end]
             assert (ends[0] in ("closed", RESET), ends[1], link.tally.connects) == (True, KEPT, 2)
+
+
+def test_an_interrupted_campaign_reports_what_it_came_to(tmp_path, monkeypatch):
+    def wanted(self, result):
+        if len(result.findings) and result.cases > 200:
+            raise KeyboardInterrupt
+        return True
+
+    monkeypatch.setattr(fuzz.Progress, "wanted", wanted)
+    planted = "reference@4.3+crc-not-checked"
+    oracle = {**fuzz.ORACLES, "answers_in_time": lambda sent, outcome: "planted"}
+    monkeypatch.setattr("touchstone.fuzz.campaign.ORACLES", oracle)
+    monkeypatch.setattr(fuzz.triage, "minimised_on_target", lambda finding, *_: finding)
+    result = run("--target", planted, "--campaign", "valid", "--out", str(tmp_path))
+    assert (result.exit_code, "interrupted in valid" in result.output) == (3, True), result.output
+    assert any(tmp_path.glob("valid/*.toml"))

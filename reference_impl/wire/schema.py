@@ -132,9 +132,19 @@ class Message:
         return range(low, high + 1)
 
 
-def fields_of(fields: tuple[Field, ...] | list[Field], version: int) -> list[Field]:
-    """The rows that stand in this version, in wire order; tagged ones included."""
-    return [row for row in fields if within(row.versions, version)]
+Rows = tuple[Field, ...] | list[Field]
+_ROWS: dict[tuple[int, int], tuple[Rows, list[Field]]] = {}
+
+
+def fields_of(fields: Rows, version: int) -> list[Field]:
+    """The rows that stand in this version, in wire order; tagged ones included. Remembered, for
+    whoever makes messages by the thousand: not to be changed.
+    """
+    place = id(fields), version
+    known = _ROWS.get(place)
+    if known is None or known[0] is not fields:
+        known = _ROWS[place] = fields, [row for row in fields if within(row.versions, version)]
+    return known[1]
 
 
 def untagged(fields: tuple[Field, ...] | list[Field], version: int) -> list[Field]:

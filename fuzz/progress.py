@@ -1,0 +1,54 @@
+"""What a user sees of a campaign that runs: how far, how fast, what is new, how long to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from touchstone.fuzz.campaign import Result
+
+EVERY_S = 2.0
+
+
+class Progress:
+    """Tells a line every two seconds. The campaign ends after so many `cases` or `seconds`;
+    `elapsed` are the seconds since it began, whenever it is asked.
+    """
+
+    def __init__(
+        self,
+        elapsed: Callable[[], float],
+        tell: Callable[[str], object],
+        *,
+        cases: int | None,
+        seconds: float | None,
+    ) -> None:
+        self._elapsed, self._tell = elapsed, tell
+        self._cases, self._seconds = cases, seconds
+        self._at, self._done, self._known = 0.0, 0, 0
+
+    def wanted(self, result: Result) -> bool:
+        """Whether another case is to be drawn."""
+        now = self._elapsed()
+        if now - self._at >= EVERY_S:
+            self._tell(self.line(result, now))
+            self._at, self._done, self._known = now, result.cases, len(result.signatures)
+        if self._seconds is not None and now >= self._seconds:
+            return False
+        return self._cases is None or result.cases < self._cases
+
+    def line(self, result: Result, now: float) -> str:
+        """Rate and news are those since the last line."""
+        rate = (result.cases - self._done) / max(now - self._at, 1e-9)
+        known = len(result.signatures)
+        left = self._left(result, now)
+        return (
+            f"{result.campaign}: {result.cases} cases, {rate:.0f}/s, {known} behaviours "
+            f"({known - self._known} new), {len(result.findings)} findings"
+            + ("" if left is None else f", {left:.0f} s left")
+        )
+
+    def _left(self, result: Result, now: float) -> float | None:
+        left = [] if self._seconds is None else [self._seconds - now]
+        if self._cases is not None and result.cases:
+            left.append((self._cases - result.cases) * now / result.cases)
+        return max(0.0, min(left)) if left else None

@@ -1,0 +1,225 @@
+"""What one process plays of a generated campaign: all of it, or each n-th case of n processes.
+
+A share is a value that can be sent to another process, and so is what it comes to. Cases are dealt
+out by index, so together the shares play what one process would have played; a guided campaign
+learns in each process from that process's cases alone, and the corpora are merged at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
+from touchstone.fuzz.corpus_folder import Corpus
+from touchstone.fuzz.corpus_run import AFTER_DELETION
+from touchstone.fuzz.engine import Engine, Planned
+from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.guided import Guide
+from touchstone.fuzz.in_process import InProcess, OneByOne
+from touchstone.fuzz.novelty import NOTHING, Novelty, novelty
+from touchstone.fuzz.preparation import prepare
+from touchstone.fuzz.progress import Progress
+from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.world import World
+from touchstone.reference_impl.wire.headers import API_VERSIONS
+
+MakeGenerator = Callable[[random.Random], Generator]
+
+RESTORE_EVERY = 10_000
+RENEW_EVERY = 5_000
+"""Cases after which a broker in process is made anew: it is cheap, and a full one is slow."""
+MOST_SUSPECTS = 20
+LOUDER_THAN_ALL = logging.CRITICAL + 1
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where cases go: to an address, or to a broker of `release` in this process."""
+
+    address: tuple[str, int] | None
+    release: str = "4.3"
+    switches: tuple[str, ...] = ()
+    fresh: bool = False  # a connection for each case
+    ours: bool = True  # topics may be deleted
+    zookeeper: bool = False  # holds the registry, so a deletion takes longer than it seems
+
+    def link(self) -> Link:
+        if self.address is None:
+            return InProcess(self.release, switches=self.switches)
+        return Link(*self.address)
+
+    def prepare(self, link: Link) -> World:
+        """Make what valid requests name, and of a cluster of ours delete the rest. Raises
+        NotPrepared.
+        """
+        if isinstance(link, InProcess):
+            link.renew()
+        answer = link.ask(API_VERSIONS, 0, {})
+        rows = answer["api_keys"] if answer else ()
+        served = {row["api_key"]: (row["min_version"], row["max_version"]) for row in rows}
+        rests = AFTER_DELETION if self.zookeeper else 0
+        return prepare(link, served, ours=self.ours, rests=rests)
+
+
+@dataclass(frozen=True)
+class Share:
+    """`cases` and `seconds` bound it, whichever comes first; None: that does not."""
+
+    campaign: Campaign
+    pairs: tuple[Pair, ...]
+    where: Where
+    seed: int
+    cases: int | None
+    seconds: float | None
+    job: int = 0
+    jobs: int = 1
+    guided: bool = False
+    coverage: bool = False  # in process: what runs for the first time is told, and guides
+    warm: int = 0  # cases that are played before the first that counts
+    kept: tuple[bytes, ...] = ()  # frames of a corpus, played first by a guided campaign
+    world: World | None = None  # of a target that is prepared for all jobs; None: each prepares it
+
+    def generator(self, draw: random.Random, world: World) -> Generator:
+        return Generator(list(self.pairs), draw, world)
+
+    def planned(self, make: MakeGenerator) -> Iterator[Planned]:
+        return planned_cases(self.campaign, make, self.seed, first=self.job, step=self.jobs)
+
+    def guide(self, make: MakeGenerator) -> Guide:
+        return Guide(self.campaign, make, self.seed, kept=self.kept, job=self.job, jobs=self.jobs)
+
+    @property
+    def prepares(self) -> bool:
+        """Whether this process does it: one for all that share a cluster."""
+        return self.where.address is None or not self.job
+
+
+@dataclass
+class Played:
+    """What a share came to."""
+
+    result: Result
+    connects: int = 0
+    gone: str | None = None  # the target, with the cases that were in flight
+    corpus: list[bytes] = field(default_factory=list)
+    places: int = 0  # lines and branches that ran
+    seconds: float = 0.0  # that it took, of the process that took longest
+
+    @property
+    def rate(self) -> float:
+        """Cases a second."""
+        return self.result.cases / max(self.seconds, 1e-9)
+
+
+def play(share: Share, tell: Callable[[str], object], result: Result | None = None) -> Played:
+    """Play until the share's end, the target's, or a Ctrl-C. `result` grows meanwhile."""
+    played = Played(Result(share.campaign.name) if result is None else result)
+    with contextlib.ExitStack() as stack:
+        link = stack.enter_context(share.where.link())
+        player = stack.enter_context(playing(share.where, link))
+        watching = stack.enter_context(watched()) if share.coverage else None
+        worlds = [share.world or World()]  # what the target said last: later cases draw from it
+
+        def make(draw: random.Random) -> Generator:
+            return share.generator(draw, worlds[0])
+
+        def prepare_anew() -> None:
+            if share.prepares and (played.result.cases or share.world is None):
+                worlds[0] = share.where.prepare(link)
+
+        guide = share.guide(make) if share.guided else None
+
+        def learn(planned: Planned, shown: str) -> None:
+            news = watching.news() if watching else NOTHING
+            played.places += len(news)
+            if guide is not None:
+                guide.learn(planned, shown, ran_new=bool(news))
+
+        if share.warm:  # so that what is made at first use (codecs, handlers) is there
+            prepare_anew()
+            run(
+                share.campaign, link, make, seed=share.seed + 1, player=player,
+                wanted=lambda so_far: so_far.cases < share.warm,
+            )  # fmt: skip
+        elapsed = stopwatch()
+        progress = Progress(elapsed, tell, cases=share.cases, seconds=share.seconds)
+        try:
+            run(
+                share.campaign, link, make, seed=share.seed, result=played.result,
+                wanted=progress.wanted, player=player, learn=learn,
+                cases=share.planned(make) if guide is None else guide.cases(),
+                every=RENEW_EVERY if share.where.address is None else RESTORE_EVERY,
+                pause=prepare_anew,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            played.result.interrupted = True
+        except ConnectionError as gone:
+            played.gone = f"{gone}{in_words(player.in_flight())}"
+        played.seconds = elapsed()
+        played.connects = player.tally.connects
+        if guide is not None:
+            played.corpus = [entry.wire for entry in guide.corpus.entries]
+    return played
+
+
+@contextlib.contextmanager
+def playing(where: Where, link: Link) -> Iterator[Player]:
+    """What sends cases there."""
+    if isinstance(link, InProcess):
+        with silent_broker():
+            yield OneByOne(link)
+    else:
+        with Engine(link.address, fresh=where.fresh) as engine:
+            yield engine
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[Novelty]:
+    """The reference broker, in this process."""
+    watching = novelty()
+    try:
+        yield watching
+    finally:
+        watching.stop()
+
+
+@contextlib.contextmanager
+def silent_broker() -> Iterator[None]:
+    """What a broker in process has to say of each bad request is not worth its time."""
+    log = logging.getLogger("touchstone")
+    level = log.level
+    log.setLevel(LOUDER_THAN_ALL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def in_words(suspects: list[Planned]) -> str:
+    shown = ", ".join(str(case.index) for case in suspects[:MOST_SUSPECTS])
+    return f" (in flight: {shown})" if shown else ""
+
+
+def merged(parts: Iterable[Played]) -> Played:
+    """What the shares of all jobs came to together: the same whichever was ready first."""
+    whole = Played(Result(""))
+    corpus = Corpus()
+    for part in parts:
+        whole.result.campaign = part.result.campaign
+        whole.result.cases += part.result.cases
+        whole.result.signatures += part.result.signatures
+        whole.result.findings += part.result.findings
+        whole.result.interrupted |= part.result.interrupted
+        whole.connects += part.connects
+        whole.seconds = max(whole.seconds, part.seconds)
+        whole.places = max(whole.places, part.places)
+        whole.gone = whole.gone or part.gone
+        for wire in part.corpus:
+            corpus.add(wire)
+    whole.result.findings.sort(key=lambda finding: (finding.index, finding.oracle))
+    whole.corpus = [entry.wire for entry in corpus.entries]
+    return whole
