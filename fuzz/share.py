@@ -122,13 +122,14 @@ def play(share: Share, tell: Callable[[str], object], result: Result | None = No
         link = stack.enter_context(share.where.link())
         player = stack.enter_context(playing(share.where, link))
         watching = stack.enter_context(watched()) if share.coverage else None
-        worlds = [share.world or World()]  # what the target said last: later cases draw from it
+        # What the target said last, which later cases draw from.
+        worlds = [share.world or (share.where.prepare(link) if share.prepares else World())]
 
         def make(draw: random.Random) -> Generator:
             return share.generator(draw, worlds[0])
 
         def prepare_anew() -> None:
-            if share.prepares and (played.result.cases or share.world is None):
+            if share.prepares and played.result.cases:
                 worlds[0] = share.where.prepare(link)
 
         guide = share.guide(make) if share.guided else None
@@ -140,7 +141,6 @@ def play(share: Share, tell: Callable[[str], object], result: Result | None = No
                 guide.learn(planned, shown, ran_new=bool(news))
 
         if share.warm:  # so that what is made at first use (codecs, handlers) is there
-            prepare_anew()
             run(
                 share.campaign, link, make, seed=share.seed + 1, player=player,
                 wanted=lambda so_far: so_far.cases < share.warm,
