@@ -36,6 +36,8 @@ from touchstone.fuzz.corpus_run import (
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
+from touchstone.fuzz.watches.watch import CANARY, Watched
+from touchstone.fuzz.watches.watching import Watching
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import UnknownTarget, parse
@@ -46,6 +48,7 @@ FINDINGS = Path("touchstone-findings")  # where the command runs
 SMALL_CLUSTER = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
+    "log.cleaner.backoff.ms": "500",
     "log.retention.bytes": "1048576",
     "log.segment.bytes": "1048576",
     "offsets.topic.num.partitions": "1",
@@ -91,7 +94,8 @@ def topic_restorer(link: Link, *, ours: bool) -> Callable[[], None]:
     def restore_topics() -> None:
         if ours:
             delete_topics(
-                link, sorted(name for name in listed_topics(link) if not name.startswith("__"))
+                link,
+                sorted(n for n in listed_topics(link) if not n.startswith(("__", CANARY))),
             )
         create_topics(link, dict.fromkeys(TOPICS, False))
 
@@ -125,24 +129,30 @@ def continuation(
     return wanted
 
 
-def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Result:
-    """One campaign against a running target. Raises TargetDied."""
+def play_campaign(
+    campaign: Campaign, target: Target, watched: Watched, link: Link, bounds: Bounds
+) -> tuple[Result, Watching]:
+    """One campaign against a running target, and what its watches saw. Raises TargetDied."""
     pairs = [one for one in served_pairs(target) if one.key in campaign.keys or not campaign.keys]
     result = Result(campaign.name)
     recorded = None
     if campaign.source == "corpus":
         prepare(link, corpus())
         recorded = recorded_for(target)
+    watching = Watching(campaign.watches, watched, lambda: result.played(link.tally.sent))
     try:
-        return run(
-            campaign,
-            link,
-            lambda draw: Generator(pairs, draw),
-            seed=bounds.seed,
-            wanted=continuation(campaign, bounds, topic_restorer(link, ours=bounds.ours)),
-            recorded=recorded,
-            result=result,
-        )
+        with watching:
+            run(
+                campaign,
+                link,
+                lambda draw: Generator(pairs, draw),
+                seed=bounds.seed,
+                wanted=continuation(campaign, bounds, topic_restorer(link, ours=bounds.ours)),
+                recorded=recorded,
+                result=result,
+            )
+            link.close()
+        return result, watching
     except ConnectionError as gone:
         raise TargetDied(
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
@@ -173,6 +183,17 @@ def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> in
         click.echo(f"  {len(members):6} x {oracle} key {key}: {shown or 'no answer'}")
         click.echo(f"           {small.sentence}; {len(small.wire)} bytes in {path.name}")
     return len(groups)
+
+
+def report_watches(watching: Watching) -> int:
+    """What the watches measured and who could not look, then complaints; how many there are."""
+    for name, figures in watching.figures.items():
+        click.echo(f"  {name}: {figures}", err=True)
+    for name, reason in watching.not_watched.items():
+        click.echo(f"  {name}: not watched: {reason}", err=True)
+    for complaint in watching.complaints:
+        click.echo(f"  {complaint.watch}: {complaint.sentence} (by case {complaint.cases})")
+    return len(watching.complaints)
 
 
 def chosen(names: tuple[str, ...]) -> list[Campaign]:
@@ -241,8 +262,10 @@ def run_on_target(
     if reason:
         raise Unavailable(reason)
     config = {} if target.kind == "external" else SMALL_CLUSTER
-    host, port = target.start(Shape(config=config)).bootstrap[0]
+    endpoint = target.start(Shape(config=config))
+    host, port = endpoint.bootstrap[0]
     require_loopback(host, is_mine=mine)
+    watched = Watched(endpoint, target.advertised(), in_process=target.kind == "reference")
     with Link(host, port) as link:
         if replay is not None:
             return replay_case(replay, picked, link)
@@ -251,14 +274,14 @@ def run_on_target(
         found = 0
         for campaign in picked:
             elapsed = stopwatch()
-            result = play_campaign(campaign, target, link, bounds)
+            result, watching = play_campaign(campaign, target, watched, link, bounds)
             rate = result.cases / max(elapsed(), 1e-9)
             click.echo(
                 f"{campaign.name}: {result.cases} cases, {rate:.0f}/s, {link.tally.connects} "
                 f"connections, {len(result.signatures)} behaviours, "
                 f"{len(result.findings)} findings"
             )
-            found += report(result, campaign, link, bounds)
+            found += report_watches(watching) + report(result, campaign, link, bounds)
     return FOUND if found else 0
 
 

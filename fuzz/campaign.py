@@ -18,15 +18,20 @@ from touchstone.fuzz.cases import Case, corpus
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
-from touchstone.fuzz.outcome import Outcome, signature
+from touchstone.fuzz.outcome import SILENT, Outcome, signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
 from touchstone.fuzz.segments import frames_in, may_wait
+from touchstone.fuzz.watches import WATCHES
+from touchstone.fuzz.watches.watch import Played
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")
 HELD_TIMEOUT_S = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
-NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
+NEED_ONE_HEADER = (
+    "correlates", "parses", "knows_its_errors", "keeps_the_connection", "answers_or_hangs_up",
+    "answers_nothing_to_acks_0",
+)  # fmt: skip
 
 T = TypeVar("T")
 
@@ -46,6 +51,7 @@ class Campaign:
     faults: tuple[int, int]
     oracles: dict[str, Oracle]
     cases: int
+    watches: tuple[str, ...] = ()  # who looks at the target meanwhile: names of `watches.WATCHES`
     keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
 
 
@@ -75,6 +81,7 @@ def load(path: Path) -> Campaign:
         tuple(fields["faults"]),
         chosen(path, "oracles", fields["oracles"], ORACLES),
         fields["cases"],
+        tuple(chosen(path, "watches", fields.get("watches", []), WATCHES)),
         tuple(fields.get("keys", ())),
     )
 
@@ -105,6 +112,11 @@ class Result:
     cases: int = 0
     findings: list[Finding] = field(default_factory=list)
     signatures: Counter[str] = field(default_factory=Counter)
+
+    def played(self, sent: int) -> Played:
+        """What watches are told of it; `sent` is in bytes."""
+        silent = sum(count for shown, count in self.signatures.items() if shown.endswith(SILENT))
+        return Played(self.cases, sent, silent)
 
 
 def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:

@@ -99,6 +99,22 @@ def keeps_the_connection(sent: SentFrame, outcome: Outcome) -> str | None:
     return f"key {sent.key} version {sent.version}: connection {outcome.end} on a valid request"
 
 
+def answers_or_hangs_up(sent: SentFrame, outcome: Outcome) -> str | None:
+    """A request is not passed over: it is answered or ends its connection, but for acks 0."""
+    if outcome.answers or outcome.end != KEPT or len(sent.wire) <= SIZE:
+        return None
+    if asks_for_no_answer(sent):
+        return None
+    return f"key {sent.key} version {sent.version}: no answer, and the connection goes on"
+
+
+def answers_nothing_to_acks_0(sent: SentFrame, outcome: Outcome) -> str | None:
+    """Whoever asks for no answer gets none: it would be taken for that of the next request."""
+    if outcome.answers and asks_for_no_answer(sent):
+        return f"key {sent.key} version {sent.version}: an answer to acks 0"
+    return None
+
+
 ORACLES: dict[str, Oracle] = {
     oracle.__name__: oracle
     for oracle in (
@@ -108,5 +124,7 @@ ORACLES: dict[str, Oracle] = {
         parses,
         knows_its_errors,
         keeps_the_connection,
+        answers_or_hangs_up,
+        answers_nothing_to_acks_0,
     )
 }

@@ -46,6 +46,8 @@ LIARS = {
         Outcome((encode_response(0, 3, 9, PRODUCED),), KEPT),
     ),
     "keeps_the_connection": (SENT, Outcome((), CLOSED)),
+    "answers_or_hangs_up": (SENT, Outcome((), KEPT)),
+    "answers_nothing_to_acks_0": (SentFrame(0, 7, 9, produced(b"")), Outcome((GOOD,), KEPT)),
 }
 
 
@@ -67,6 +69,18 @@ def test_an_oracle_is_tripped_by_its_liar(name):
 def test_a_request_that_may_wait_may_be_met_with_silence(name):
     sent = SentFrame(1, 4, 9, wire_of(1, 4, FETCH))
     assert ORACLES[name](sent, Outcome((), SILENT)) is None
+
+
+@pytest.mark.parametrize(
+    "outcome", [Outcome((), CLOSED), Outcome((), SILENT), Outcome((GOOD,), KEPT)]
+)
+def test_a_request_that_ends_its_connection_is_not_passed_over(outcome):
+    assert ORACLES["answers_or_hangs_up"](SENT, outcome) is None
+
+
+def test_a_produce_that_wants_no_answer_may_be_met_with_none():
+    sent = SentFrame(0, 7, 9, produced(b""))
+    assert ORACLES["answers_or_hangs_up"](sent, Outcome((), KEPT)) is None
 
 
 @pytest.mark.parametrize(("acks", "complains"), [(0, False), (1, True)])
