@@ -10,12 +10,13 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.fuzz import triage
+from touchstone.fuzz import against, triage
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
 from touchstone.fuzz.cases import (
     BadCase,
@@ -213,10 +214,13 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option(
+    "--against", "oracle", metavar="T", help="Compare each case's outcome with this one's."
+)
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, mine: bool,
+    out: Path, replay: Path | None, record: bool, oracle: str | None, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -226,7 +230,7 @@ def command(
         raise click.UsageError(f"--record {ONLY_HERE}")
     try:
         picked = chosen(names)
-        target = parse(word)
+        target, other = parse(word), parse(oracle) if oracle else None
     except (BadCampaign, BadCase) as problem:
         click.echo(f"touchstone fuzz: {problem}", err=True)
         sys.exit(BROKE)
@@ -237,6 +241,8 @@ def command(
     share = None if seconds is None else seconds / max(shares, 1)
     bounds = Bounds(cases, share, seed, out, ours)
     try:
+        if other is not None:
+            sys.exit(run_against(target, other, picked, bounds, mine=mine))
         sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
     except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
@@ -249,6 +255,55 @@ def command(
         sys.exit(BROKE)
     finally:
         target.stop()
+        if other is not None:
+            other.stop()
+
+
+def run_against(
+    target: Target, oracle: Target, picked: list[Campaign], bounds: Bounds, *, mine: bool
+) -> int:
+    """Play the generated campaigns at both targets and say where they part; the exit code."""
+    sides: list[Link] = []
+    for each in (target, oracle):
+        if reason := each.available():
+            raise Unavailable(reason)
+        host, port = each.start(Shape(config=SMALL_CLUSTER)).bootstrap[0]
+        require_loopback(host, is_mine=mine)
+        sides.append(Link(host, port))
+    served = set(served_pairs(oracle))
+    common = [pair for pair in served_pairs(target) if pair in served]
+    restorers = [topic_restorer(link, ours=bounds.ours) for link in sides]
+    found = 0
+    for campaign in picked:
+        if campaign.source != "generated":
+            continue
+        wanted = compared_until(campaign, bounds, restorers)
+        pairs = [pair for pair in common if pair.key in campaign.keys or not campaign.keys]
+        compared = against.compare(
+            campaign, sides[0], sides[1], partial(Generator, pairs), seed=bounds.seed, wanted=wanted
+        )
+        click.echo(f"{campaign.name}: {target.name} against {oracle.name}")
+        for line in against.told(compared, oracle.release):
+            click.echo(line)
+        found += len(against.unreviewed(compared, oracle.release))
+    for link in sides:
+        link.close()
+    return FOUND if found else 0
+
+
+def compared_until(
+    campaign: Campaign, bounds: Bounds, restorers: list[Callable[[], None]]
+) -> Callable[[against.Comparison], bool]:
+    elapsed = stopwatch()
+    limit = campaign.cases if bounds.cases is None else bounds.cases
+
+    def wanted(so_far: against.Comparison) -> bool:
+        if so_far.cases % RESTORE_EVERY == 0:
+            for restore in restorers:
+                restore()
+        return elapsed() < bounds.seconds if bounds.seconds is not None else so_far.cases < limit
+
+    return wanted
 
 
 def run_on_target(

@@ -95,7 +95,8 @@ def _campaign(
                 result=result,
             )
             link.close()
-            watching.last_look = all_of_it or not result.findings  # it is found; looks cost seconds
+            found_already = bool(result.findings or watching.complaints)
+            watching.last_look = all_of_it or not found_already  # looks cost seconds
     found.cases += result.cases
     found.complaints += [
         (one.oracle, f"{one.sentence} ({one.wire.hex()[:80]})") for one in result.findings

@@ -8,9 +8,10 @@ import struct
 import pytest
 
 from touchstone.fuzz.generator import Generator, Pair
-from touchstone.fuzz.oracles import ORACLES, SentFrame
+from touchstone.fuzz.oracles import ORACLES, SentFrame, reviewed_unknown_errors
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
 from touchstone.fuzz.segments import frames_in, may_wait
+from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import encode_request, encode_response
 
 METADATA = Generator([Pair(3, 4)], random.Random(1)).frame(9)[1]
@@ -42,8 +43,8 @@ LIARS = {
     "correlates": (SENT, Outcome((b"\0\0\0\x0a" + GOOD[4:],), KEPT)),
     "parses": (SENT, Outcome((GOOD + b"?",), KEPT)),
     "knows_its_errors": (
-        SentFrame(0, 3, 9, b""),
-        Outcome((encode_response(0, 3, 9, PRODUCED),), KEPT),
+        SentFrame(12, 0, 9, b""),
+        Outcome((encode_response(12, 0, 9, {"error_code": -1}),), KEPT),
     ),
     "keeps_the_connection": (SENT, Outcome((), CLOSED)),
     "answers_or_hangs_up": (SENT, Outcome((), KEPT)),
@@ -76,6 +77,24 @@ def test_a_request_that_may_wait_may_be_met_with_silence(name):
 )
 def test_a_request_that_ends_its_connection_is_not_passed_over(outcome):
     assert ORACLES["answers_or_hangs_up"](SENT, outcome) is None
+
+
+def test_what_kafka_answers_with_unknown_server_error_is_no_complaint():
+    answer = encode_response(0, 3, 9, PRODUCED)
+    assert ORACLES["knows_its_errors"](SentFrame(0, 3, 9, b""), Outcome((answer,), KEPT)) is None
+
+
+def test_every_reviewed_unknown_error_is_a_path_of_an_error_code():
+    for key, paths in reviewed_unknown_errors().items():
+        there = set(error_paths(API[key].response.fields))
+        assert paths <= there, API[key].name
+
+
+def error_paths(fields, above: str = ""):
+    for field in fields:
+        if field.name == "error_code":
+            yield above + field.name
+        yield from error_paths(field.fields, f"{above}{field.name}{'[*]' * field.is_array}.")
 
 
 def test_a_produce_that_wants_no_answer_may_be_met_with_none():

@@ -10,6 +10,7 @@ A thread of its own, for a campaign that waits for a silent target must not keep
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -40,6 +41,7 @@ class Watching:
         self.complaints: list[Complaint] = []
         self.not_watched: dict[str, str] = {}
         self.figures: dict[str, str] = {}
+        self.looked: Counter[str] = Counter()  # how often each watch has checked
         self._elapsed = stopwatch()
         self._over = threading.Event()
         self.last_look = True  # set to False, nobody looks once more after the campaign
@@ -99,6 +101,7 @@ class Watching:
                     if now >= self._due[name] and name not in self._complained:
                         self._due[name] = now + watch.every_s
                         self._look(name, partial(watch.check, now))
+                        self.looked[name] += 1
         except BaseException as broken:
             self._broken = broken
 
