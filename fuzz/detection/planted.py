@@ -52,7 +52,7 @@ DEFECTS: dict[str, tuple[str, ...]] = {
         "a-page-logged-per-request",
         "slower-with-each-unreadable",
         "a-timer-left-per-unreadable",
-        "2000-connections-and-no-more",
+        "500-connections-and-no-more",
     ),
 }
 

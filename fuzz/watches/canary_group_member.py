@@ -1,7 +1,8 @@
 """A member that heartbeats in time stays in its group, and its commits are kept as they are.
 
 A classic group of one member: what it assigned to itself comes back, each heartbeat is taken, each
-commit is fetched as it was made, and a commit in the name of the generation before is refused.
+commit is fetched as it was made, and a commit in the name of the generation before, or of a
+stranger, is refused.
 The requests are of the oldest versions that all releases from 1.0 to 4.3 serve.
 """
 
@@ -15,6 +16,7 @@ from touchstone.reference_impl.wire.schema import Struct
 GROUP = f"{CANARY}-group"
 TOPIC = f"{CANARY}-commits"
 SESSION_MS = 30_000
+_OTHER_GENERATION = ErrorCode.ILLEGAL_GENERATION
 ASSIGNMENT = b"canary: " + bytes(range(64))
 
 
@@ -62,11 +64,15 @@ class CanaryGroupMember(Watch):
         return self._committed(offset=self.beats, note=f"note {self.beats}")
 
     def _committed(self, offset: int, note: str) -> str | None:
-        code = self._commit(self.generation, offset, note)
-        if code:
-            return f"OffsetCommit of a member answers {name_of(code)}"
-        if self._commit(self.generation - 1, 0, "") != ErrorCode.ILLEGAL_GENERATION:
-            return "OffsetCommit of the generation before is not refused with ILLEGAL_GENERATION"
+        for who, member, generation, expected in (
+            ("a member", self.member, self.generation, ErrorCode.NONE),
+            ("the generation before", self.member, self.generation - 1, _OTHER_GENERATION),
+            ("a stranger", "nobody", self.generation, ErrorCode.UNKNOWN_MEMBER_ID),
+        ):
+            mine = (offset, note) if expected == ErrorCode.NONE else (0, "")
+            code = self._commit(member, generation, *mine)
+            if code != expected:
+                return f"OffsetCommit of {who} answers {name_of(code)}, not {expected.name}"
         asked = {"group_id": GROUP, "topics": [{"name": TOPIC, "partition_indexes": [0]}]}
         row = self.asker.ask("OffsetFetch", 1, asked)["topics"][0]["partitions"][0]
         told = (row["committed_offset"], row["metadata"], row["error_code"])
@@ -74,11 +80,11 @@ class CanaryGroupMember(Watch):
             return f"committed {(offset, note)}, fetched (offset, metadata, error) {told}"
         return None
 
-    def _commit(self, generation: int, offset: int, note: str) -> int:
+    def _commit(self, member: str, generation: int, offset: int, note: str) -> int:
         place = {"partition_index": 0, "committed_offset": offset, "committed_metadata": note}
         body = {
             "group_id": GROUP, "generation_id_or_member_epoch": generation,
-            "member_id": self.member, "retention_time_ms": -1,
+            "member_id": member, "retention_time_ms": -1,
             "topics": [{"name": TOPIC, "partitions": [place]}],
         }  # fmt: skip
         return code_of_commit(self.asker.ask("OffsetCommit", 2, body))

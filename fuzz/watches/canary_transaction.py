@@ -10,6 +10,7 @@ from __future__ import annotations
 from touchstone.fuzz.watches.readers import committed
 from touchstone.fuzz.watches.topics import create, delete, ends, produce
 from touchstone.fuzz.watches.watch import CANARY, Played, Watch, Watched, Wrong, error_code, name_of
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import build
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -17,6 +18,7 @@ TOPIC = f"{CANARY}-transactions"
 NAME = f"{CANARY}-producer"
 PARTITIONS = (0, 1)
 TIMEOUT_MS = 60_000
+FENCED = (ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED)  # older, newer versions
 
 
 def codes_of_partitions(body: Struct) -> int:
@@ -82,8 +84,9 @@ class CanaryTransaction(Watch):
     def after(self, now: float, played: Played) -> str | None:
         old = self.epoch
         self.begin()  # ends what is open, so that nothing below the end is undecided
-        if not self._end(old, True):
-            return f"EndTxn of epoch {old} is taken although a producer has epoch {self.epoch}"
+        code = self._end(old, True)
+        if code not in FENCED:
+            return f"EndTxn of an epoch that is over is not fenced, it answers {name_of(code)}"
         for partition in PARTITIONS:
             _, end = ends(self.asker, TOPIC, partition)
             shown = [value for _, value in committed(self.target.bootstrap, TOPIC, partition, end)]

@@ -76,7 +76,7 @@ class Memory(Resources):
         super().before(target)
         # A JVM takes its heap when it needs it, 512 MiB here (harness.targets.jvm); in 12,000 cases
         # 4.3.1 grew by 123 MiB and our broker by 8.
-        self.spare = 512 * MIB if any(map(is_java, self.processes)) else 64 * MIB
+        self.spare = 512 * MIB if any(map(is_java, self.processes)) else 48 * MIB
 
     def after(self, now: float, played: Played) -> str | None:
         self.at_last, self.sent = held_by(self.processes), played.sent
@@ -94,7 +94,7 @@ class Memory(Resources):
 class IdleProcessor(Resources):
     """Who is asked nothing does nothing."""
 
-    MOST = 0.4  # of one processor
+    MOST = 0.15  # of one processor
     LOOKS = 8
 
     def before(self, target: Watched) -> None:

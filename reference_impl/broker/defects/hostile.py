@@ -242,9 +242,9 @@ def sockets_kept(broker: Any, connection: Any) -> bool:
     return True
 
 
-@at_new_connection("2000-connections-and-no-more")
+@at_new_connection("500-connections-and-no-more")
 def connections_and_no_more(broker: Any, connection: Connection) -> bool:
-    return len(broker.kept) <= 2000
+    return len(broker.kept) <= 500
 
 
 @at_new_connection("memory-kept-per-connection")
@@ -261,7 +261,7 @@ def a_file_left_open(broker: Any, now: int) -> None:
 
 @at_unreadable("memory-kept-per-unreadable")
 def memory_kept_per_unreadable(broker: Any, now: int) -> None:
-    broker.kept[broker.unreadable] = bytes([1]) * (64 * KIB)
+    broker.kept[broker.unreadable] = bytes([1]) * (256 * KIB)
 
 
 @at_unreadable("a-page-logged-per-unreadable")
@@ -274,7 +274,7 @@ def a_timer_left(broker: Any, now: int) -> None:
     key = ("left", broker.unreadable)
 
     def again(at: int) -> None:
-        broker.purgatory.remind(key, at + 20, again)
+        broker.purgatory.remind(key, at + 1, again)
 
     again(now)
 
@@ -286,7 +286,7 @@ counter("slower-with-each-unreadable")
 
 @defect("memory-kept-per-request", Broker, "receive")
 def memory_kept_per_request(real: Real, broker: Any, *args: Any) -> list[Effect]:
-    broker.kept[len(broker.kept)] = bytes([1]) * (4 * KIB)
+    broker.kept[len(broker.kept)] = bytes([1]) * (32 * KIB)
     return real(*args)
 
 
@@ -298,6 +298,6 @@ def a_page_logged_per_request(real: Real, broker: Any, *args: Any) -> list[Effec
 
 @defect("slower-with-each-unreadable", Broker, "receive")
 def slower_with_each_unreadable(real: Real, broker: Any, *args: Any) -> list[Effect]:
-    for _ in range(broker.unreadable * 100_000):
+    for _ in range(broker.unreadable * 50_000):
         pass
     return real(*args)

@@ -82,12 +82,12 @@ ROWS = (
     ),
     (
         "memory-kept-per-request",
-        "4 KiB are kept for each request.",
+        "32 KiB are kept for each request.",
         "memory",
     ),
     (
         "memory-kept-per-unreadable",
-        "64 KiB are kept for each request that does not parse.",
+        "256 KiB are kept for each request that does not parse.",
         "memory",
     ),
     (
@@ -116,8 +116,8 @@ ROWS = (
         "idle_processor",
     ),
     (
-        "2000-connections-and-no-more",
-        "After 2,000 connections every new one is closed.",
+        "500-connections-and-no-more",
+        "After 500 connections every new one is closed.",
         "canary_connection",
     ),
 )
