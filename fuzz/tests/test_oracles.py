@@ -37,6 +37,16 @@ def produced(records: bytes | None) -> bytes:
     )
 
 
+def markers(*partitions: list[int]) -> bytes:
+    """A WriteTxnMarkers of one marker for each list of partitions."""
+    rows = [
+        {"producer_id": 7, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0,
+         "topics": [{"name": "t", "partition_indexes": each}]}
+        for each in partitions
+    ]  # fmt: skip
+    return wire_of(27, 1, {"markers": rows})
+
+
 LIARS = {
     "answers_in_time": (SENT, Outcome((), SILENT)),
     "speaks_frames": (SENT, Outcome((), GARBLED)),
@@ -152,6 +162,13 @@ def test_frames_in(wire, frames, whole):
         (wire_of(33, 1, {"resources": [TOPIC, TOPIC], "validate_only": True}), True),
         (wire_of(33, 1, {"resources": [TOPIC], "validate_only": True}), False),
         (produced(None), True),
+        (wire_of(9, 8, {"groups": []}), True),
+        (wire_of(9, 8, {"groups": [{"group_id": "g", "topics": None}]}), False),
+        (wire_of(24, 4, {"transactions": []}), True),
+        (wire_of(24, 3, {"v3_and_below_transactional_id": "t"}), False),
+        (markers([0, 0]), True),
+        (markers([0], []), True),
+        (markers([0, 1], [0]), False),
         (produced(b""), False),
         (METADATA, False),
         (b"\0\0\0\2\0\1", False),
