@@ -1,8 +1,9 @@
 """The same cases at two targets: where do they part, and is that reviewed?
 
 One is under test, the other is the oracle, real Kafka as a rule. Each case goes to both, one after
-the other, and what came back is compared twice: in full (the signature: which error codes stand
-where, how it ended) and in class (answered, passed over, hung up on, silent). Differences of one
+the other, and what came back is compared three times: in full (the signature: which error codes
+stand where, how it ended), in codes (which there are, in whatever order) and in class (answered,
+passed over, hung up on, silent). Differences of one
 behaviour of one API are one group. `differences.toml` holds those that somebody looked at, each
 with its reason; a group that is not there is a finding.
 """
@@ -26,6 +27,16 @@ from touchstone.reference_impl.wire.apis import API
 LEDGER = Path(__file__).parent / "differences.toml"
 INDEX = re.compile(r"\[\d+\]")
 EXAMPLES = 3  # kept of each group
+CODE = re.compile(r"[^ ,(]+=-?\d+")
+SAME_CODES = (
+    "The same codes: Kafka answers rows in the order of its hash maps, or one for each time that a"
+    " name was repeated."
+)
+CODE = re.compile(r"[^ ,(]+=-?\d+")
+SAME_CODES = (
+    "The same codes: Kafka answers rows in the order of its hash maps, or one for each time that a"
+    " name was repeated."
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,10 @@ class Group:
     @property
     def api(self) -> str:
         return API[self.key].name if self.key in API else f"key {self.key}"
+
+    @property
+    def same_codes(self) -> bool:
+        return codes(self.target) == codes(self.oracle)
 
 
 @dataclass(frozen=True)
@@ -73,6 +88,7 @@ class Comparison:
 
     cases: int = 0
     equal: int = 0
+    equal_in_codes: int = 0
     equal_in_class: int = 0
     groups: dict[Group, int] = field(default_factory=dict)
     examples: dict[Group, list[Example]] = field(default_factory=dict)
@@ -81,6 +97,11 @@ class Comparison:
         self.groups[group] = self.groups.get(group, 0) + 1
         kept = [*self.examples.get(group, []), example]
         self.examples[group] = sorted(kept, key=lambda one: len(one.wire))[:EXAMPLES]
+
+
+def codes(shown: str) -> tuple[frozenset[str], str]:
+    """Which error codes stand at which paths of a signature without indexes, and how it ended."""
+    return frozenset(CODE.findall(shown)), shown.rpartition(" ")[2]
 
 
 def outcome_class(outcome: Outcome) -> str:
@@ -111,6 +132,9 @@ def compare(
         if shown != expected:
             group = Group(sent.key, INDEX.sub("[*]", shown), INDEX.sub("[*]", expected))
             found.add(group, Example(index, faults, sent.wire))
+            found.equal_in_codes += group.same_codes
+        else:
+            found.equal_in_codes += 1
     return found
 
 
@@ -122,6 +146,8 @@ def ledger(path: Path = LEDGER) -> tuple[Reviewed, ...]:
 
 def reason_of(group: Group, release: str | None) -> str | None:
     """Why a difference is as it is, where somebody has looked at it."""
+    if group.same_codes:
+        return SAME_CODES
     return next((row.reason for row in ledger() if row.covers(group, release)), None)
 
 
@@ -132,7 +158,8 @@ def told(found: Comparison, release: str | None) -> Iterator[str]:
     cases = max(found.cases, 1)
     yield (
         f"{found.cases} cases: {found.equal / cases:.2%} equal in full, "
-        f"{found.equal_in_class / cases:.2%} in class, {known / cases:.2%} differ as reviewed"
+        f"{found.equal_in_codes / cases:.2%} in codes, {found.equal_in_class / cases:.2%} in class;"
+        f" {known} differ as reviewed, {len(unreviewed(found, release))} new groups"
     )
     for group, count in sorted(
         found.groups.items(), key=lambda row: (bool(reviewed[row[0]]), -row[1])

@@ -76,6 +76,20 @@ def test_a_row_of_the_ledger_covers_whole_texts(group, release, covered):
     assert REVIEWED.covers(group, release) is covered
 
 
+@pytest.mark.parametrize(
+    ("target", "oracle", "same"),
+    [
+        ("answer(a=3, b=5) kept", "answer(b=5, a=3, a=3) kept", True),
+        ("answer(a=3) kept", "answer(a=3) closed", False),
+        ("answer(a=3) kept", "answer(b=3) kept", False),
+        ("answer() kept", "answer(a=-1) kept", False),
+    ],
+)
+def test_rows_in_another_order_are_the_same_codes(target, oracle, same):
+    group = Group(1, target, oracle)
+    assert (group.same_codes, against.reason_of(group, "0.0") is not None) == (same, same)
+
+
 def test_a_group_keeps_its_shortest_examples():
     found, group = Comparison(), Group(1, "a", "b")
     for size in (9, 3, 7, 5):
