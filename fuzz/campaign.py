@@ -22,13 +22,18 @@ from touchstone.fuzz.engine import HELD_TIMEOUT_S, Engine, Planned
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
-from touchstone.fuzz.outcome import RAISED, Outcome, signature
+from touchstone.fuzz.outcome import RAISED, SILENT, Outcome, signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link, Tally
 from touchstone.fuzz.segments import frames_in, may_wait
+from touchstone.fuzz.watches import WATCHES
+from touchstone.fuzz.watches.watch import Played
 
 FOLDER = Path(__file__).parent / "campaigns"
 SOURCES = ("generated", "corpus")
-NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
+NEED_ONE_HEADER = (
+    "correlates", "parses", "knows_its_errors", "keeps_the_connection", "answers_or_hangs_up",
+    "answers_nothing_to_acks_0",
+)  # fmt: skip
 
 T = TypeVar("T")
 
@@ -48,6 +53,7 @@ class Campaign:
     faults: tuple[int, int]
     oracles: dict[str, Oracle]
     cases: int
+    watches: tuple[str, ...] = ()  # who looks at the target meanwhile: names of `watches.WATCHES`
     keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
 
 
@@ -77,6 +83,7 @@ def load(path: Path) -> Campaign:
         tuple(fields["faults"]),
         chosen(path, "oracles", fields["oracles"], ORACLES),
         fields["cases"],
+        tuple(chosen(path, "watches", fields.get("watches", []), WATCHES)),
         tuple(fields.get("keys", ())),
     )
 
@@ -110,6 +117,11 @@ class Result:
     findings: list[Finding] = field(default_factory=list)
     signatures: Counter[str] = field(default_factory=Counter)
     interrupted: bool = False
+
+    def played(self, sent: int) -> Played:
+        """What watches are told of it; `sent` is in bytes."""
+        silent = sum(count for shown, count in self.signatures.items() if shown.endswith(SILENT))
+        return Played(self.cases, sent, silent)
 
 
 def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:

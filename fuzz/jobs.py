@@ -16,10 +16,14 @@ from dataclasses import replace
 from touchstone.fuzz.share import Played, Share, merged, play
 
 
-def play_jobs(share: Share, jobs: int, tell: Callable[[str], object]) -> Played:
-    """The whole share, dealt out to so many processes; one tells how far it is."""
+def play_jobs(
+    share: Share, jobs: int, tell: Callable[[str], object], played: Played | None = None
+) -> Played:
+    """The whole share, dealt out to so many processes; one tells how far it is. Of one process,
+    `played` grows meanwhile.
+    """
     if jobs == 1:
-        return play(share, tell)
+        return play(share, tell, played)
     cases = share.cases
     parts = [
         replace(

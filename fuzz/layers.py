@@ -105,13 +105,16 @@ def open_response(key: int, version: int, wire: bytes) -> Opened | None:
     return None
 
 
-def on_request(change: Change) -> Callable[[bytes, random.Random], bytes]:
-    """`change` as a mutator of requests: bytes that it cannot work on stay as they were."""
+@dataclass(frozen=True)
+class OnRequest:
+    """`change` as a mutator of requests: bytes that it cannot work on stay as they were. A value
+    of a class, not a closure, because campaigns go to other processes.
+    """
 
-    def mutate(wire: bytes, draw: random.Random) -> bytes:
-        return changed(change, open_request(wire), wire, draw)
+    change: Change
 
-    return mutate
+    def __call__(self, wire: bytes, draw: random.Random) -> bytes:
+        return changed(self.change, open_request(wire), wire, draw)
 
 
 def changed(change: Change, opened: Opened | None, wire: bytes, draw: random.Random) -> bytes:

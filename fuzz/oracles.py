@@ -8,15 +8,22 @@ belong to a campaign's watch, not here.
 
 from __future__ import annotations
 
+import re
 import struct
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, describe_answer
 from touchstone.fuzz.segments import SIZE, may_wait
+from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.headers import decode_request
 
-UNKNOWN_SERVER_ERROR = "=-1"
+MINUS_ONE = re.compile(r"([^ (]+)=-1(?=[,)])")
+INDEX = re.compile(r"\[\d+\]")
+UNKNOWN_ERRORS = Path(__file__).parent / "unknown_errors.toml"
 PRODUCE = 0
 
 
@@ -73,11 +80,23 @@ def parses(sent: SentFrame, outcome: Outcome) -> str | None:
     return None
 
 
+@cache
+def reviewed_unknown_errors() -> dict[int, frozenset[str]]:
+    """Where real Kafka answers UNKNOWN_SERVER_ERROR: paths without indexes, by API key."""
+    found: dict[int, set[str]] = {}
+    for row in tomllib.loads(UNKNOWN_ERRORS.read_text())["error"]:
+        found.setdefault(by_name(row["api"]).key, set()).add(row["path"])
+    return {key: frozenset(paths) for key, paths in found.items()}
+
+
 def knows_its_errors(sent: SentFrame, outcome: Outcome) -> str | None:
-    """Malformed input is never answered with UNKNOWN_SERVER_ERROR: that code means "a bug"."""
+    """Malformed input is answered with UNKNOWN_SERVER_ERROR, which means "a bug", only where real
+    Kafka does so too (`unknown_errors.toml`).
+    """
     for frame in outcome.answers:
         text = describe_answer(sent.key, sent.version, frame)
-        if UNKNOWN_SERVER_ERROR + ")" in text or UNKNOWN_SERVER_ERROR + "," in text:
+        paths = {INDEX.sub("[*]", path) for path in MINUS_ONE.findall(text)}
+        if paths - reviewed_unknown_errors().get(sent.key, frozenset()):
             return f"key {sent.key} version {sent.version}: {text}"
     return None
 
@@ -99,6 +118,22 @@ def keeps_the_connection(sent: SentFrame, outcome: Outcome) -> str | None:
     return f"key {sent.key} version {sent.version}: connection {outcome.end} on a valid request"
 
 
+def answers_or_hangs_up(sent: SentFrame, outcome: Outcome) -> str | None:
+    """A request is not passed over: it is answered or ends its connection, but for acks 0."""
+    if outcome.answers or outcome.end != KEPT or len(sent.wire) <= SIZE:
+        return None
+    if asks_for_no_answer(sent):
+        return None
+    return f"key {sent.key} version {sent.version}: no answer, and the connection goes on"
+
+
+def answers_nothing_to_acks_0(sent: SentFrame, outcome: Outcome) -> str | None:
+    """Whoever asks for no answer gets none: it would be taken for that of the next request."""
+    if outcome.answers and asks_for_no_answer(sent):
+        return f"key {sent.key} version {sent.version}: an answer to acks 0"
+    return None
+
+
 ORACLES: dict[str, Oracle] = {
     oracle.__name__: oracle
     for oracle in (
@@ -108,5 +143,7 @@ ORACLES: dict[str, Oracle] = {
         parses,
         knows_its_errors,
         keeps_the_connection,
+        answers_or_hangs_up,
+        answers_nothing_to_acks_0,
     )
 }

@@ -20,6 +20,7 @@ from touchstone.fuzz.corpus_run import (
 )
 from touchstone.fuzz.roles import BATCH_TIME
 from touchstone.fuzz.runner import Link
+from touchstone.fuzz.watches.watch import CANARY
 from touchstone.fuzz.world import CONSUMED, LASTING, TOPICS, Member, Producer, Topic, World
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.embedded.consumer_protocol import (
@@ -83,7 +84,7 @@ def prepare(link: Link, served: Served, *, ours: bool, rests: int = AFTER_DELETI
     Raises NotPrepared.
     """
     if ours:
-        others = sorted(one for one in listed_topics(link) if not one.startswith("__"))
+        others = sorted(one for one in listed_topics(link) if not one.startswith(("__", CANARY)))
         delete_topics(link, others, rests=rests)
     create_topics(link, dict.fromkeys(LASTING, False))
     return prepared(link.ask, served, link.rest)

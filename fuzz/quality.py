@@ -19,7 +19,6 @@ from functools import lru_cache
 
 import click
 
-from touchstone.fuzz.__main__ import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.campaign import header_of, play
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import described, mutators
@@ -29,6 +28,7 @@ from touchstone.fuzz.overlay import overlay
 from touchstone.fuzz.preparation import prepare
 from touchstone.fuzz.runner import Link, require_loopback
 from touchstone.fuzz.segments import may_wait
+from touchstone.fuzz.target_run import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.world import World
 from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse

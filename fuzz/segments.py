@@ -30,15 +30,29 @@ def _without_records(topics: list[Struct]) -> bool:
     return any(row["records"] is None for topic in topics for row in topic["partition_data"])
 
 
+def _odd_markers(markers: list[Struct]) -> bool:
+    """Whether a marker names a partition twice, or one of several names none: Kafka, which counts
+    the partitions down, does not answer that.
+    """
+    named = [
+        [(topic["name"], index) for topic in one["topics"] for index in topic["partition_indexes"]]
+        for one in markers
+    ]
+    return any(len(set(each)) < len(each) or (not each and len(named) > 1) for each in named)
+
+
 # Requests that a correct peer may hold: API key -> whether this body gives it the right to.
 MAY_WAIT: dict[int, Callable[[Struct], bool]] = {
     0: lambda body: _without_records(body["topic_data"]),  # Produce from 3.9 on never answers that
     1: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
+    9: lambda body: body.get("groups") == [],  # OffsetFetch from v8 on: 3.9 never answers that
     11: lambda body: True,  # JoinGroup waits for the other members
     14: lambda body: True,  # SyncGroup waits for the leader
     19: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     20: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     21: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
+    24: lambda body: body.get("transactions") == [],  # AddPartitionsToTxn v4 on: nor that, nor 4.3
+    27: lambda body: _odd_markers(body["markers"]),
     33: lambda body: _twice(body["resources"]),  # AlterConfigs from 2.8 on never answers that
     37: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     43: lambda body: body["timeout_ms"] > NOTICEABLE_MS,

@@ -108,6 +108,7 @@ class Played:
     corpus: list[bytes] = field(default_factory=list)
     places: int = 0  # lines and branches that ran
     seconds: float = 0.0  # that it took, of the process that took longest
+    sent: int = 0  # bytes
 
     @property
     def rate(self) -> float:
@@ -115,9 +116,9 @@ class Played:
         return self.result.cases / max(self.seconds, 1e-9)
 
 
-def play(share: Share, tell: Callable[[str], object], result: Result | None = None) -> Played:
-    """Play until the share's end, the target's, or a Ctrl-C. `result` grows meanwhile."""
-    played = Played(Result(share.campaign.name) if result is None else result)
+def play(share: Share, tell: Callable[[str], object], played: Played | None = None) -> Played:
+    """Play until the share's end, the target's, or a Ctrl-C. `played.result` grows meanwhile."""
+    played = played or Played(Result(share.campaign.name))
     with contextlib.ExitStack() as stack:
         link = stack.enter_context(share.where.link())
         player = stack.enter_context(playing(share.where, link))
@@ -160,7 +161,7 @@ def play(share: Share, tell: Callable[[str], object], result: Result | None = No
         except ConnectionError as gone:
             played.gone = f"{gone}{in_words(player.in_flight())}"
         played.seconds = elapsed()
-        played.connects = player.tally.connects
+        played.connects, played.sent = player.tally.connects, player.tally.sent
         if guide is not None:
             played.corpus = [entry.wire for entry in guide.corpus.entries]
     return played
@@ -215,6 +216,7 @@ def merged(parts: Iterable[Played]) -> Played:
         whole.result.findings += part.result.findings
         whole.result.interrupted |= part.result.interrupted
         whole.connects += part.connects
+        whole.sent += part.sent
         whole.seconds = max(whole.seconds, part.seconds)
         whole.places = max(whole.places, part.places)
         whole.gone = whole.gone or part.gone

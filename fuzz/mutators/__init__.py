@@ -27,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from touchstone.fuzz.layers import SIZE, Change, changed, frame, on_request, open_response
+from touchstone.fuzz.layers import SIZE, Change, OnRequest, changed, frame, open_response
 
 __all__ = ["EDGES", "FIXED_HEADER", "SIZE", "Mutate", "frame", "mutators", "position"]
 
@@ -70,7 +70,7 @@ def described() -> dict[str, Mutator]:
     for module in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
         loaded = importlib.import_module(f"{__name__}.{module.name}")
         change: Change | None = getattr(loaded, "change", None)
-        mutate: Mutate = loaded.mutate if change is None else on_request(change)
+        mutate: Mutate = loaded.mutate if change is None else OnRequest(change)
         found[module.name] = Mutator(module.name, loaded.LAYER, mutate, change)
     return found
 

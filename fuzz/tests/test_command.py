@@ -11,8 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
+from touchstone.fuzz import target_run
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
+from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback
 from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.io.server import serve
@@ -205,11 +207,11 @@ def test_an_interrupted_campaign_reports_what_it_came_to(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return True
 
-    monkeypatch.setattr(fuzz.Progress, "wanted", wanted)
+    monkeypatch.setattr(Progress, "wanted", wanted)
     planted = "reference@4.3+crc-not-checked"
-    oracle = {**fuzz.ORACLES, "answers_in_time": lambda sent, outcome: "planted"}
+    oracle = {**target_run.ORACLES, "answers_in_time": lambda sent, outcome: "planted"}
     monkeypatch.setattr("touchstone.fuzz.campaign.ORACLES", oracle)
-    monkeypatch.setattr(fuzz.triage, "minimised_on_target", lambda finding, *_: finding)
+    monkeypatch.setattr(target_run.triage, "minimised_on_target", lambda finding, *_: finding)
     result = run("--target", planted, "--campaign", "valid", "--out", str(tmp_path))
     assert (result.exit_code, "interrupted in valid" in result.output) == (3, True), result.output
     assert any(tmp_path.glob("valid/*.toml"))

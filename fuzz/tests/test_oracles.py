@@ -8,9 +8,10 @@ import struct
 import pytest
 
 from touchstone.fuzz.generator import Generator, Pair
-from touchstone.fuzz.oracles import ORACLES, SentFrame
+from touchstone.fuzz.oracles import ORACLES, SentFrame, reviewed_unknown_errors
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
 from touchstone.fuzz.segments import frames_in, may_wait
+from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import encode_request, encode_response
 
 METADATA = Generator([Pair(3, 4)], random.Random(1)).frame(9)[1]
@@ -36,16 +37,28 @@ def produced(records: bytes | None) -> bytes:
     )
 
 
+def markers(*partitions: list[int]) -> bytes:
+    """A WriteTxnMarkers of one marker for each list of partitions."""
+    rows = [
+        {"producer_id": 7, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0,
+         "topics": [{"name": "t", "partition_indexes": each}]}
+        for each in partitions
+    ]  # fmt: skip
+    return wire_of(27, 1, {"markers": rows})
+
+
 LIARS = {
     "answers_in_time": (SENT, Outcome((), SILENT)),
     "speaks_frames": (SENT, Outcome((), GARBLED)),
     "correlates": (SENT, Outcome((b"\0\0\0\x0a" + GOOD[4:],), KEPT)),
     "parses": (SENT, Outcome((GOOD + b"?",), KEPT)),
     "knows_its_errors": (
-        SentFrame(0, 3, 9, b""),
-        Outcome((encode_response(0, 3, 9, PRODUCED),), KEPT),
+        SentFrame(12, 0, 9, b""),
+        Outcome((encode_response(12, 0, 9, {"error_code": -1}),), KEPT),
     ),
     "keeps_the_connection": (SENT, Outcome((), CLOSED)),
+    "answers_or_hangs_up": (SENT, Outcome((), KEPT)),
+    "answers_nothing_to_acks_0": (SentFrame(0, 7, 9, produced(b"")), Outcome((GOOD,), KEPT)),
 }
 
 
@@ -67,6 +80,36 @@ def test_an_oracle_is_tripped_by_its_liar(name):
 def test_a_request_that_may_wait_may_be_met_with_silence(name):
     sent = SentFrame(1, 4, 9, wire_of(1, 4, FETCH))
     assert ORACLES[name](sent, Outcome((), SILENT)) is None
+
+
+@pytest.mark.parametrize(
+    "outcome", [Outcome((), CLOSED), Outcome((), SILENT), Outcome((GOOD,), KEPT)]
+)
+def test_a_request_that_ends_its_connection_is_not_passed_over(outcome):
+    assert ORACLES["answers_or_hangs_up"](SENT, outcome) is None
+
+
+def test_what_kafka_answers_with_unknown_server_error_is_no_complaint():
+    answer = encode_response(0, 3, 9, PRODUCED)
+    assert ORACLES["knows_its_errors"](SentFrame(0, 3, 9, b""), Outcome((answer,), KEPT)) is None
+
+
+def test_every_reviewed_unknown_error_is_a_path_of_an_error_code():
+    for key, paths in reviewed_unknown_errors().items():
+        there = set(error_paths(API[key].response.fields))
+        assert paths <= there, API[key].name
+
+
+def error_paths(fields, above: str = ""):
+    for field in fields:
+        if field.name == "error_code":
+            yield above + field.name
+        yield from error_paths(field.fields, f"{above}{field.name}{'[*]' * field.is_array}.")
+
+
+def test_a_produce_that_wants_no_answer_may_be_met_with_none():
+    sent = SentFrame(0, 7, 9, produced(b""))
+    assert ORACLES["answers_or_hangs_up"](sent, Outcome((), KEPT)) is None
 
 
 @pytest.mark.parametrize(("acks", "complains"), [(0, False), (1, True)])
@@ -119,6 +162,13 @@ def test_frames_in(wire, frames, whole):
         (wire_of(33, 1, {"resources": [TOPIC, TOPIC], "validate_only": True}), True),
         (wire_of(33, 1, {"resources": [TOPIC], "validate_only": True}), False),
         (produced(None), True),
+        (wire_of(9, 8, {"groups": []}), True),
+        (wire_of(9, 8, {"groups": [{"group_id": "g", "topics": None}]}), False),
+        (wire_of(24, 4, {"transactions": []}), True),
+        (wire_of(24, 3, {"v3_and_below_transactional_id": "t"}), False),
+        (markers([0, 0]), True),
+        (markers([0], []), True),
+        (markers([0, 1], [0]), False),
         (produced(b""), False),
         (METADATA, False),
         (b"\0\0\0\2\0\1", False),

@@ -299,6 +299,9 @@ class Validator:
     ) -> list[convert.Flat]:
         try:
             flat = convert.records_of(records[pos : pos + size], 0, magic, _DECOMPRESSED_LIMIT)
+            if magic < 2:
+                wrapper, _ = message_set.decode_message(records, pos, strict=False)
+                message_set.check_inner_crcs(wrapper, limit=_DECOMPRESSED_LIMIT)
         except PayloadError as fault:
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
         except RecordError as fault:

@@ -12,10 +12,22 @@ from touchstone.reference_impl.broker.defects import (
     cluster,
     data,
     groups,
+    hostile,
     log,
     shares,
     transactions,
 )
 from touchstone.reference_impl.broker.defects.planting import plant
 
-__all__ = ["apis", "broker", "cluster", "data", "groups", "log", "plant", "shares", "transactions"]
+__all__ = [
+    "apis",
+    "broker",
+    "cluster",
+    "data",
+    "groups",
+    "hostile",
+    "log",
+    "plant",
+    "shares",
+    "transactions",
+]

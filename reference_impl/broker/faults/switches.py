@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from touchstone.reference_impl.broker.faults import known_faults
+from touchstone.reference_impl.broker.faults import fuzz_faults, known_faults
 
 
 class Switch(NamedTuple):
     name: str
     sentence: str
-    caught_by: str  # claim id
+    caught_by: str  # claim id; of FUZZ_SWITCHES an oracle or a watch
 
 
 _ALL = (
@@ -475,12 +475,14 @@ _ALL = (
 SWITCHES: dict[str, Switch] = {
     switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in known_faults.ROWS))
 }
+FUZZ_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in fuzz_faults.ROWS}
+"""Those that an oracle or a watch of the fuzzer must notice, not a claim."""
 
 
 def known(names: Iterable[str]) -> frozenset[str]:
     """The names as a set; an unknown one is a mistake of the caller's."""
     wanted = frozenset(names)
-    if unknown := wanted - SWITCHES.keys():
-        there = ", ".join(sorted(SWITCHES))
+    if unknown := wanted - SWITCHES.keys() - FUZZ_SWITCHES.keys():
+        there = ", ".join(sorted(SWITCHES | FUZZ_SWITCHES))
         raise ValueError(f"no switch {', '.join(sorted(unknown))}; there are {there}")
     return wanted

@@ -16,7 +16,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetCommits
-from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.effects import NEVER, Request, Wait
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.consumer_requests import fetch_fault
@@ -36,10 +36,12 @@ def handle(
     cluster: Cluster,
     persona: Persona,
     now: int,
-) -> Struct:
+) -> Struct | Wait:
     body, version = request.body, request.header.version
     groups.forget_deleted()
     if version >= FIRST_BATCHED:
+        if not body["groups"] and persona.quirk("offsets.no-groups-never-answered"):
+            return Wait(NEVER, (), lambda _: None, lambda _: None)
         stable = body["require_stable"]
         wholes: dict[tuple[str, str | None, int], Struct] = {}  # a group may be named many times
         rows = []

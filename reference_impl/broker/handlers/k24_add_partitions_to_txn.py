@@ -4,6 +4,8 @@ One that does not exist refuses them all: UNKNOWN_TOPIC_OR_PARTITION for it, OPE
 for the rest. Up to v3 a client asks for one transactional id; from v4 on brokers ask for many at
 once, either to add or only to verify (KIP-890).
 
+A request of v4 on about no transaction is never answered (3.9.2, 4.3.1).
+
 v2 answers PRODUCER_FENCED (KIP-588). v5 answers TRANSACTION_ABORTABLE for what is not in, as v4
 does on releases that have v5.
 
@@ -16,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
-from touchstone.reference_impl.broker.effects import Request, Wait, waiting
+from touchstone.reference_impl.broker.effects import NEVER, Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.group.members import Ticket
@@ -46,6 +48,8 @@ def handle(
             now,
         )
         return waiting(ticket, lambda answer: {OLD_RESULTS: _words(request, answer["codes"])})
+    if not request.body["transactions"]:  # who answers is the last of them that is done
+        return Wait(NEVER, (), lambda _: None, lambda _: None)
     tickets = [
         _one(
             transactions,

@@ -276,9 +276,29 @@ ROWS: Rows = {
         _SEEN,
     ),
     "acls.unknown-filters-close": (
-        "A DescribeAcls with an UNKNOWN element in its filter cannot be parsed.",
+        "A DescribeAcls or DeleteAcls with an UNKNOWN element in a filter cannot be parsed.",
         {"1.0": False, "2.8": True},
         "observed on all five releases",
+    ),
+    "acls.creations-that-close": (
+        "The values with which a CreateAcls cannot be parsed: UNKNOWN (0) since 2.8; before, ANY "
+        "(1) and the pattern type MATCH (2), which only filters have.",
+        {
+            "1.0": {"operation": (1,), "permission_type": (1,)},
+            "2.2": {
+                "resource_type": (1,),
+                "resource_pattern_type": (1, 2),
+                "operation": (1,),
+                "permission_type": (1,),
+            },
+            "2.8": {
+                "resource_type": (0,),
+                "resource_pattern_type": (0,),
+                "operation": (0,),
+                "permission_type": (0,),
+            },
+        },
+        _SEEN,
     ),
     "acls.refusal": (
         "What CreateAcls and DeleteAcls say where there is no authorizer.",

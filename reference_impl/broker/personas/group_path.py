@@ -10,6 +10,11 @@ from touchstone.reference_impl.broker.personas.releases import Rows
 _SEEN = "observed on 1.0.2, 2.2.1, 2.8.2, 3.9.2, 4.3.1"
 
 ROWS: Rows = {
+    "offsets.no-groups-never-answered": (
+        "An OffsetFetch about no group (from version 8 on) is never answered.",
+        {"1.0": True, "4.3": False},
+        "observed on 3.9.2, 4.3.1; older releases serve no such version",
+    ),
     "groups.early-states": (
         "The early column of group/states.py: a dead group is an unknown member, and a heartbeat "
         "is told of the rebalance while assignments are awaited.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.reference_impl.broker.faults.switches import SWITCHES
+from touchstone.reference_impl.broker.faults.switches import FUZZ_SWITCHES, SWITCHES
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -14,13 +14,15 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 def test_every_switch_is_planted_by_a_table_and_read_nowhere_else():
     tables = set((SOURCE / "broker" / "defects").glob("*.py"))
-    names = {SOURCE / "broker" / "faults" / f"{name}.py" for name in ("switches", "known_faults")}
+    lists = ("switches", "known_faults", "fuzz_faults")
+    names = {SOURCE / "broker" / "faults" / f"{name}.py" for name in lists}
+    switches = SWITCHES | FUZZ_SWITCHES
     planted = "".join(path.read_text() for path in tables)
-    assert [name for name in SWITCHES if f'"{name}"' not in planted] == []
+    assert [name for name in switches if f'"{name}"' not in planted] == []
     for room in ("broker", "group", "log", "cluster", "io", "txn", "share"):
         for path in {*(SOURCE / room).rglob("*.py")} - tables - names:
             code = path.read_text()
-            assert [name for name in SWITCHES if f'"{name}"' in code] == [], path
+            assert [name for name in switches if f'"{name}"' in code] == [], path
 
 
 @pytest.mark.parametrize("release", ["2.8", "4.3"])

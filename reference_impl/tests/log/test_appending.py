@@ -20,9 +20,11 @@ from touchstone.reference_impl.wire.records import (
     NONE,
     SNAPPY,
     ZSTD,
+    Message,
     Record,
     build,
     check_crc,
+    compress,
     encode_batch,
     entries,
     read,
@@ -205,6 +207,21 @@ def test_an_old_release_may_store_an_old_format(version, magic):
     log = a_log("1.0", message_format_version=version)
     log.append(build(1, [b"a", b"b"], timestamp=NOW), now=NOW)
     assert {row["magic"] for row in read(log.read(0, 10_000).records)} == {magic}
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("release", ["1.0", "2.2", "2.8", "3.9"])
+def test_a_message_inside_a_wrapper_has_a_crc_of_its_own(release, magic):
+    inner = bytearray(build(magic, [b"a"], timestamp=NOW))
+    for wrong, code in ((False, None), (True, ErrorCode.CORRUPT_MESSAGE)):
+        inner[-1] ^= wrong
+        wrapper = Message(0, magic, GZIP, NOW, None, compress(GZIP, bytes(inner))).encode()
+        try:
+            a_log(release).append(wrapper, now=NOW)
+            refused = None
+        except LogError as error:
+            refused = error.code
+        assert refused == code
 
 
 def test_sizes_are_limited_by_batch_and_by_segment():

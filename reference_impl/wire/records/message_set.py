@@ -67,6 +67,20 @@ def check_crc(buf: bytes, pos: int, size: int) -> None:
         raise RecordError(pos + CRC_AT, reason, corrupt=True)
 
 
+def check_inner_crcs(wrapper: Message, *, limit: int = DEFAULT_LIMIT) -> None:
+    """RecordError unless each message in a wrapper has the right CRC, which that of the wrapper
+    does not show (KAFKA-8722). A message that is no wrapper holds none.
+    """
+    if wrapper.compression == codecs.NONE:
+        return
+    data = codecs.decompress(wrapper.compression, wrapper.value or b"", limit, magic=wrapper.magic)
+    pos = 0
+    for _ in _inner(data, strict=False):
+        size = LOG_OVERHEAD + _FRONT.unpack_from(data, pos)[1]
+        check_crc(data, pos, size)
+        pos += size
+
+
 def decode_message(
     buf: bytes | bytearray, pos: int = 0, *, strict: bool = True
 ) -> tuple[Message, int]:

@@ -1,0 +1,175 @@
+"""The same cases at two targets: where do they part, and is that reviewed?
+
+One is under test, the other is the oracle, real Kafka as a rule. Each case goes to both, one after
+the other, and what came back is compared three times: in full (the signature: which error codes
+stand where, how it ended), in codes (which there are, in whatever order) and in class (answered,
+passed over, hung up on, silent). Differences of one
+behaviour of one API are one group. `differences.toml` holds those that somebody looked at, each
+with its reason; a group that is not there is a finding.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from touchstone.fuzz.campaign import Campaign, generated, play
+from touchstone.fuzz.generator import Generator
+from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, Outcome, signature
+from touchstone.fuzz.runner import Link
+from touchstone.reference_impl.wire.apis import API
+
+LEDGER = Path(__file__).parent / "differences.toml"
+INDEX = re.compile(r"\[\d+\]")
+EXAMPLES = 3  # kept of each group
+CODE = re.compile(r"[^ ,(]+=-?\d+")
+SAME_CODES = (
+    "The same codes: Kafka answers rows in the order of its hash maps, or one for each time that a"
+    " name was repeated."
+)
+CODE = re.compile(r"[^ ,(]+=-?\d+")
+SAME_CODES = (
+    "The same codes: Kafka answers rows in the order of its hash maps, or one for each time that a"
+    " name was repeated."
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One behaviour of one API: what the target showed and what the oracle did, without indexes."""
+
+    key: int
+    target: str
+    oracle: str
+
+    @property
+    def api(self) -> str:
+        return API[self.key].name if self.key in API else f"key {self.key}"
+
+    @property
+    def same_codes(self) -> bool:
+        return codes(self.target) == codes(self.oracle)
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A row of the ledger: patterns that the whole of a group's texts must match."""
+
+    api: str
+    target: str
+    oracle: str
+    releases: tuple[str, ...]
+    reason: str
+
+    def covers(self, group: Group, release: str | None) -> bool:
+        return (
+            (release is None or release in self.releases)
+            and re.fullmatch(self.api, group.api) is not None
+            and re.fullmatch(self.target, group.target) is not None
+            and re.fullmatch(self.oracle, group.oracle) is not None
+        )
+
+
+@dataclass(frozen=True)
+class Example:
+    index: int
+    faults: tuple[str, ...]
+    wire: bytes
+
+
+@dataclass
+class Comparison:
+    """Counts of cases. `examples` are the shortest frames of each group."""
+
+    cases: int = 0
+    equal: int = 0
+    equal_in_codes: int = 0
+    equal_in_class: int = 0
+    groups: dict[Group, int] = field(default_factory=dict)
+    examples: dict[Group, list[Example]] = field(default_factory=dict)
+
+    def add(self, group: Group, example: Example) -> None:
+        self.groups[group] = self.groups.get(group, 0) + 1
+        kept = [*self.examples.get(group, []), example]
+        self.examples[group] = sorted(kept, key=lambda one: len(one.wire))[:EXAMPLES]
+
+
+def codes(shown: str) -> tuple[frozenset[str], str]:
+    """Which error codes stand at which paths of a signature without indexes, and how it ended."""
+    return frozenset(CODE.findall(shown)), shown.rpartition(" ")[2]
+
+
+def outcome_class(outcome: Outcome) -> str:
+    """What a case came to, whatever the answer says."""
+    if outcome.answers:
+        return "answered" if outcome.end == KEPT else "answered, then ended"
+    end = CLOSED if outcome.end == RESET else outcome.end
+    return "passed over" if end == KEPT else end
+
+
+def compare(
+    campaign: Campaign, link: Link, oracle: Link,
+    generator: Callable[[random.Random], Generator], *,
+    seed: int, wanted: Callable[[Comparison], bool],
+) -> Comparison:  # fmt: skip
+    """Play the campaign's generated cases at both while `wanted` says so. Raises ConnectionError
+    when one of them no longer accepts connections.
+    """
+    found = Comparison()
+    for index, sent, faults in generated(campaign, generator, seed):
+        if not wanted(found):
+            break
+        one, other = play(link, sent), play(oracle, sent)
+        shown, expected = (signature(sent.key, sent.version, each) for each in (one, other))
+        found.cases += 1
+        found.equal += shown == expected
+        found.equal_in_class += outcome_class(one) == outcome_class(other)
+        if shown != expected:
+            group = Group(sent.key, INDEX.sub("[*]", shown), INDEX.sub("[*]", expected))
+            found.add(group, Example(index, faults, sent.wire))
+            found.equal_in_codes += group.same_codes
+        else:
+            found.equal_in_codes += 1
+    return found
+
+
+@cache
+def ledger(path: Path = LEDGER) -> tuple[Reviewed, ...]:
+    rows = tomllib.loads(path.read_text()).get("difference", [])
+    return tuple(Reviewed(**{**row, "releases": tuple(row["releases"])}) for row in rows)
+
+
+def reason_of(group: Group, release: str | None) -> str | None:
+    """Why a difference is as it is, where somebody has looked at it."""
+    if group.same_codes:
+        return SAME_CODES
+    return next((row.reason for row in ledger() if row.covers(group, release)), None)
+
+
+def told(found: Comparison, release: str | None) -> Iterator[str]:
+    """The comparison in lines: shares, then each group, those first that nobody has reviewed."""
+    reviewed = {group: reason_of(group, release) for group in found.groups}
+    known = sum(found.groups[group] for group, reason in reviewed.items() if reason)
+    cases = max(found.cases, 1)
+    yield (
+        f"{found.cases} cases: {found.equal / cases:.2%} equal in full, "
+        f"{found.equal_in_codes / cases:.2%} in codes, {found.equal_in_class / cases:.2%} in class;"
+        f" {known} differ as reviewed, {len(unreviewed(found, release))} new groups"
+    )
+    for group, count in sorted(
+        found.groups.items(), key=lambda row: (bool(reviewed[row[0]]), -row[1])
+    ):
+        example = found.examples[group][0]
+        yield f"  {count:6} x {group.api}: {group.target or 'nothing'}"
+        yield f"           oracle: {group.oracle or 'nothing'}"
+        yield f"           {reviewed[group] or 'new'}; {' '.join(example.faults)}"
+        yield f"           {example.wire.hex()[:400]}"
+
+
+def unreviewed(found: Comparison, release: str | None) -> Mapping[Group, int]:
+    return {g: n for g, n in found.groups.items() if reason_of(g, release) is None}

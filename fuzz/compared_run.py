@@ -1,0 +1,69 @@
+"""The same generated cases at two targets: `touchstone fuzz --against T`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import click
+
+from touchstone.fuzz import against
+from touchstone.fuzz.campaign import Campaign
+from touchstone.fuzz.generator import Generator
+from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.share import RESTORE_EVERY, Where
+from touchstone.fuzz.target_run import FOUND, Bounds, Special, served_pairs, started
+from touchstone.harness.model.target import Target, Unavailable
+
+
+def run_against(
+    target: Target, oracle: Target, picked: list[Campaign], bounds: Bounds, special: Special
+) -> int:
+    """Play the generated campaigns at both targets and say where they part; the exit code."""
+    sides: list[tuple[Where, Link]] = []
+    pairs_of_sides = []
+    for each in (target, oracle):
+        if reason := each.available():
+            raise Unavailable(reason)
+        where = started(each, special).where
+        sides.append((where, where.link()))
+        pairs_of_sides.append(served_pairs(each.release, each.advertised()))
+    ours, theirs = pairs_of_sides
+    served = set(theirs)
+    common = [pair for pair in ours if pair in served]
+    found = 0
+    for campaign in picked:
+        if campaign.source != "generated":
+            continue
+        wanted = compared_until(campaign, bounds, sides)
+        pairs = [pair for pair in common if pair.key in campaign.keys or not campaign.keys]
+        compared = against.compare(
+            campaign,
+            sides[0][1],
+            sides[1][1],
+            partial(Generator, pairs),
+            seed=bounds.seed,
+            wanted=wanted,
+        )
+        click.echo(f"{campaign.name}: {target.name} against {oracle.name}")
+        for line in against.told(compared, oracle.release):
+            click.echo(line)
+        found += len(against.unreviewed(compared, oracle.release))
+    for _, link in sides:
+        link.close()
+    return FOUND if found else 0
+
+
+def compared_until(
+    campaign: Campaign, bounds: Bounds, sides: list[tuple[Where, Link]]
+) -> Callable[[against.Comparison], bool]:
+    elapsed = stopwatch()
+    limit = campaign.cases if bounds.cases is None else bounds.cases
+
+    def wanted(so_far: against.Comparison) -> bool:
+        if so_far.cases % RESTORE_EVERY == 0:
+            for where, link in sides:  # each says ids of its own, and both get the same frames
+                where.prepare(link)
+        return elapsed() < bounds.seconds if bounds.seconds is not None else so_far.cases < limit
+
+    return wanted

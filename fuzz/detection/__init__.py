@@ -1,0 +1,1 @@
+"""Which planted defects the fuzzer finds: what `harness.run.detection` is to the suites."""

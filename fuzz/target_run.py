@@ -1,0 +1,329 @@
+"""Campaigns at one target: it is started, prepared, played, watched, and reported.
+
+`touchstone fuzz` (`__main__`) says what is asked; here it is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from touchstone.fuzz import corpus_folder, triage
+from touchstone.fuzz.campaign import Campaign, Result, run
+from touchstone.fuzz.cases import (
+    corpus,
+    load,
+    outcomes,
+    reviewed_differences,
+    write_outcomes,
+)
+from touchstone.fuzz.corpus_run import GROUP_KEYS, play_corpus, prepare
+from touchstone.fuzz.generator import Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.jobs import play_jobs
+from touchstone.fuzz.minimised_corpus import minimise
+from touchstone.fuzz.neighbours import listing
+from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.progress import Progress
+from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.fuzz.share import Played, Share, Where
+from touchstone.fuzz.watches.watch import Watched
+from touchstone.fuzz.watches.watching import Watching
+from touchstone.harness.model import advertised
+from touchstone.harness.model.target import Shape, Target, Unavailable, Versions
+
+FOUND, BROKE, INCOMPLETE = 1, 2, 3
+SMALL_CLUSTER = {
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "log.cleaner.backoff.ms": "500",
+    "log.retention.bytes": "1048576",
+    "log.retention.ms": "-1",  # records of cases bear a time of years ago
+    "log.segment.bytes": "1048576",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+}
+"""Of a target that we start: neither a mutated name nor a long run makes it grow."""
+API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
+"""The second is served where ZooKeeper holds the registry."""
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """The frames that a campaign builds on, kept in a folder where there is one."""
+
+    folder: Path | None
+    minimised: bool  # nothing is played but the folder, which is made small
+
+
+@dataclass(frozen=True)
+class Special:
+    """What is asked of the target beside campaigns, and how it is reached."""
+
+    replay: Path | None
+    record: bool
+    fresh: bool
+    in_process: bool
+    mine: bool
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long a campaign goes on: cases, or seconds, whichever was given."""
+
+    cases: int | None
+    seconds: float | None
+    seed: int
+    out: Path
+    guidance: Guidance | None = None
+    coverage: bool = False
+    jobs: int = 1
+
+    @property
+    def given(self) -> bool:
+        """By the user, who is obeyed rather than the plan."""
+        return self.cases is not None or self.seconds is not None
+
+
+class RunAt(NamedTuple):
+    """A target that runs: where cases go, and what watches may look at (None: it is in process)."""
+
+    where: Where
+    watched: Watched | None
+
+
+class TargetDied(Exception):
+    """The target stopped accepting connections; says after which case."""
+
+
+def served_pairs(release: str | None, listed: Versions) -> list[Pair]:
+    """The (API key, version) pairs that the target serves and that do it no harm."""
+    nearest = release or advertised.nearest(listed)
+    ranges = {key: advertised.served(nearest, key, listed) for key in listed}
+    return harmless(pairs_of(ranges))
+
+
+def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions:
+    """What the target says of itself; one in this process is not started to be asked."""
+    answer = link.ask(API_VERSIONS, 0, {}) if in_process else None
+    if answer is None:
+        return target.advertised()
+    return {row["api_key"]: (row["min_version"], row["max_version"]) for row in answer["api_keys"]}
+
+
+def play_campaign(
+    campaign: Campaign, pairs: Sequence[Pair], link: Link, run_at: RunAt, bounds: Bounds
+) -> tuple[Played, Watching | None]:
+    """A generated campaign against a running target, until it ends or its user does; its watches
+    look on where others can reach the target.
+    """
+    where = run_at.where
+    timed = bounds.seconds is not None
+    guidance = bounds.guidance
+    folder = guidance.folder if guidance else None
+    share = Share(
+        campaign,
+        tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
+        where,
+        bounds.seed,
+        bounds.cases if bounds.cases is not None or timed else campaign.cases,
+        bounds.seconds,
+        guided=guidance is not None,
+        coverage=where.address is None and bounds.coverage,
+        kept=tuple(corpus_folder.load(folder)) if folder else (),
+        world=where.prepare(link) if bounds.jobs > 1 and where.address else None,
+    )
+    played = Played(Result(campaign.name))
+    with contextlib.ExitStack() as stack:
+        watching = None
+        if run_at.watched is not None:
+            watching = stack.enter_context(
+                Watching(
+                    campaign.watches, run_at.watched, lambda: played.result.played(played.sent)
+                )
+            )
+        played = play_jobs(share, bounds.jobs, tell, played)
+        if watching is not None:
+            watching.last_look = played.gone is None
+    if folder:
+        written = corpus_folder.store(folder, played.corpus)
+        click.echo(f"{campaign.name}: {written} new frames in {folder}", err=True)
+    return played, watching
+
+
+def tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Played:
+    """The frozen frames, held against what was recorded."""
+    prepare(link, corpus())
+    recorded = recorded_for(target)
+    if recorded and len(listing(link)[0]) > 1:  # another broker may coordinate a group
+        groups = {case.name for case in corpus() if case.key in GROUP_KEYS}
+        recorded = {name: shown for name, shown in recorded.items() if name not in groups}
+    played = Played(Result(campaign.name))
+    elapsed = stopwatch()
+    progress = Progress(elapsed, tell, cases=None, seconds=None)
+    try:
+        run(
+            campaign,
+            link,
+            lambda draw: Generator([], draw),
+            seed=bounds.seed,
+            wanted=progress.wanted,
+            recorded=recorded,
+            result=played.result,
+        )
+    except KeyboardInterrupt:
+        played.result.interrupted = True
+    except ConnectionError as gone:
+        played.gone = str(gone)
+    played.connects, played.seconds = link.tally.connects, elapsed()
+    return played
+
+
+def recorded_for(target: Target) -> dict[str, str] | None:
+    """What real Kafka of the target's release did, without what is reviewed for our personas."""
+    release = target.release or advertised.release_of(target.advertised())
+    try:
+        recorded = outcomes(release) if release else None
+    except FileNotFoundError:
+        return None
+    if recorded is None or target.kind != "reference":
+        return recorded
+    known_different = {
+        n for row in reviewed_differences() if release in row.releases for n in row.cases
+    }
+    return {name: shown for name, shown in recorded.items() if name not in known_different}
+
+
+def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds) -> int:
+    """The campaign's line in the table, then one file per group of findings; returns how many
+    groups there are. Raises TargetDied.
+    """
+    result = played.result
+    click.echo(
+        f"{campaign.name}: {result.cases} cases, {played.rate:.0f}/s, "
+        f"{played.connects} connections, {len(result.signatures)} behaviours, "
+        f"{len(result.findings)} findings"
+        + (f", {played.places} lines and branches" if played.places else "")
+    )
+    if played.gone is not None:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
+            f"{played.gone}"
+        )
+    groups = triage.grouped(result.findings)
+    for number, ((oracle, key, shown), members) in enumerate(groups.items()):
+        small = triage.minimised_on_target(members[0], campaign, link)
+        path = triage.write(small, bounds.out / campaign.name, number)
+        click.echo(f"  {len(members):6} x {oracle} key {key}: {shown or 'no answer'}")
+        click.echo(f"           {small.sentence}; {len(small.wire)} bytes in {path.name}")
+    return len(groups)
+
+
+def report_watches(watching: Watching | None) -> int:
+    """What the watches measured and who could not look, then complaints; how many there are."""
+    if watching is None:
+        return 0
+    for name, figures in watching.figures.items():
+        click.echo(f"  {name}: {figures}", err=True)
+    for name, reason in watching.not_watched.items():
+        click.echo(f"  {name}: not watched: {reason}", err=True)
+    for complaint in watching.complaints:
+        click.echo(f"  {complaint.watch}: {complaint.sentence} (by case {complaint.cases})")
+    return len(watching.complaints)
+
+
+def run_on_target(
+    target: Target, picked: list[tuple[Campaign, float | None]], bounds: Bounds, special: Special
+) -> int:
+    """Start the target and do what was asked of it; returns the exit code."""
+    for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
+        require_loopback(host, is_mine=special.mine)
+    reason = target.available()
+    if reason:
+        raise Unavailable(reason)
+    run_at = started(target, special)
+    where = run_at.where
+    with where.link() as link:
+        if special.replay is not None:
+            return replay_case(special.replay, link)
+        if special.record:
+            return record_outcomes(target, link)
+        if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
+            before, now = minimise(bounds.guidance.folder, where)
+            click.echo(f"{before} frames before, {now} now show the same")
+            return 0
+        listed = listed_versions(target, link, in_process=special.in_process)
+        pairs, found = served_pairs(target.release, listed), 0
+        for campaign, planned_s in picked:
+            own = bounds if bounds.given else replace(bounds, seconds=planned_s)
+            watching = None
+            if campaign.source == "corpus":
+                played = play_corpus_campaign(campaign, target, link, own)
+            else:
+                played, watching = play_campaign(campaign, pairs, link, run_at, own)
+            found += report(played, campaign, link, own) + report_watches(watching)
+            if played.result.interrupted:
+                click.echo(f"interrupted in {campaign.name}; what it found until then is written")
+                return INCOMPLETE
+    return FOUND if found else 0
+
+
+def started(target: Target, special: Special) -> RunAt:
+    """Where cases go; the target runs, unless it is to be in this process."""
+    if special.in_process:
+        switches = tuple(sorted(getattr(target, "switches", ())))
+        return RunAt(Where(None, str(target.release), switches), None)
+    config = {} if target.kind == "external" else SMALL_CLUSTER
+    endpoint = target.start(Shape(config=config))
+    host, port = endpoint.bootstrap[0]
+    require_loopback(host, is_mine=special.mine)
+    where = Where(
+        (host, port),
+        fresh=special.fresh,
+        ours=special.mine or target.kind != "external",
+        zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
+    )
+    watched = Watched(endpoint, target.advertised(), in_process=target.kind == "reference")
+    return RunAt(where, watched)
+
+
+def replay_case(path: Path, link: Link) -> int:
+    """Send a stored case once more and say what happens; all oracles judge unless it names one."""
+    case = load(path)
+    prepare(link, [case], fresh=False)
+    named = [case.oracle] if case.oracle else [n for n in ORACLES if n != "keeps_the_connection"]
+    judged = Campaign("replay", "", "generated", {}, (0, 0), {n: ORACLES[n] for n in named}, 1)
+    shown, findings = triage.replay(judged, case.wire, link)
+    click.echo(f"{case.name}: {shown}")
+    for finding in findings:
+        click.echo(f"  {finding.oracle}: {finding.sentence}")
+    return FOUND if findings else 0
+
+
+def record_outcomes(target: Target, link: Link) -> int:
+    """Record the corpus's signatures on real Kafka: twice, and only if they agree."""
+    release = target.release or advertised.release_of(target.advertised())
+    if release is None or target.kind in ("reference", "recorded"):
+        raise Unavailable("only a real release of Kafka is recorded")
+    first, second = play_corpus(link, corpus()), play_corpus(link, corpus())
+    unsteady = [name for name in first if first[name] != second[name]]
+    for name in unsteady:
+        click.echo(f"unsteady: {name}: {first[name]!r}, then {second[name]!r}", err=True)
+    if unsteady:
+        return FOUND
+    click.echo(f"{len(first)} outcomes kept in {write_outcomes(release, first).name}")
+    return 0

@@ -1,0 +1,101 @@
+"""Two targets are compared case by case: equal to itself, and parted by a planted defect."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from touchstone.fuzz import against
+from touchstone.fuzz.against import Comparison, Example, Group, Reviewed, outcome_class
+from touchstone.fuzz.campaign import campaigns
+from touchstone.fuzz.corpus_run import create_topics
+from touchstone.fuzz.generator import TOPICS, Generator, Pair
+from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, SILENT, Outcome
+from touchstone.fuzz.runner import Link
+from touchstone.reference_impl.io.server import serve
+
+
+def compared(cases: int, *switches: str) -> Comparison:
+    with contextlib.ExitStack() as stack:
+        links = []
+        for planted in (switches, ()):
+            cluster = stack.enter_context(serve(switches=planted))
+            host, _, port = cluster.bootstrap[0].rpartition(":")
+            links.append(stack.enter_context(Link(host, int(port))))
+            create_topics(links[-1], dict.fromkeys(TOPICS, False))
+        return against.compare(
+            campaigns()["records"],
+            *links,
+            lambda draw: Generator([Pair(0, 7)], draw),
+            seed=1,
+            wanted=lambda so_far: so_far.cases < cases,
+        )
+
+
+@pytest.mark.slow
+def test_a_broker_is_equal_to_itself():
+    found = compared(200)
+    assert (found.equal, found.groups) == (200, {})
+
+
+@pytest.mark.slow
+def test_a_planted_defect_is_a_group():
+    found = compared(200, "record-count-not-checked")
+    assert found.equal < found.cases
+    assert {group.api for group in found.groups} == {"Produce"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "text"),
+    [
+        (Outcome((b"x",), KEPT), "answered"),
+        (Outcome((b"x",), RESET), "answered, then ended"),
+        (Outcome((), KEPT), "passed over"),
+        (Outcome((), RESET), CLOSED),
+        (Outcome((), SILENT), SILENT),
+    ],
+)
+def test_outcome_class(outcome, text):
+    assert outcome_class(outcome) == text
+
+
+REVIEWED = Reviewed("Fetch", r"answer\(.*", "closed", ("4.3",), "because")
+
+
+@pytest.mark.parametrize(
+    ("group", "release", "covered"),
+    [
+        (Group(1, "answer() kept", "closed"), "4.3", True),
+        (Group(1, "answer() kept", "closed"), "2.8", False),
+        (Group(2, "answer() kept", "closed"), "4.3", False),
+        (Group(1, "answer() kept", "silent"), "4.3", False),
+    ],
+)
+def test_a_row_of_the_ledger_covers_whole_texts(group, release, covered):
+    assert REVIEWED.covers(group, release) is covered
+
+
+@pytest.mark.parametrize(
+    ("target", "oracle", "same"),
+    [
+        ("answer(a=3, b=5) kept", "answer(b=5, a=3, a=3) kept", True),
+        ("answer(a=3) kept", "answer(a=3) closed", False),
+        ("answer(a=3) kept", "answer(b=3) kept", False),
+        ("answer() kept", "answer(a=-1) kept", False),
+    ],
+)
+def test_rows_in_another_order_are_the_same_codes(target, oracle, same):
+    group = Group(1, target, oracle)
+    assert (group.same_codes, against.reason_of(group, "0.0") is not None) == (same, same)
+
+
+def test_a_group_keeps_its_shortest_examples():
+    found, group = Comparison(), Group(1, "a", "b")
+    for size in (9, 3, 7, 5):
+        found.add(group, Example(0, (), bytes(size)))
+    assert [len(one.wire) for one in found.examples[group]] == [3, 5, 7]
+
+
+def test_every_row_of_the_ledger_has_a_reason():
+    assert [row for row in against.ledger() if not row.reason.strip()] == []
