@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,9 @@ from touchstone.fuzz.cases import (
     reviewed_differences,
     write_outcomes,
 )
+from touchstone.fuzz.clients.campaign import BadFinding, NotStarted
+from touchstone.fuzz.clients.command import play_clients
+from touchstone.fuzz.clients.known import CLIENTS
 from touchstone.fuzz.corpus_run import (
     NotPrepared,
     play_corpus,
@@ -175,6 +179,11 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
     return [there[name] for name in names or there]
 
 
+INCOMPLETE_BECAUSE = (
+    Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, NotStarted, TargetDied,
+)  # fmt: skip
+
+
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
 @click.option("--campaign", "names", multiple=True, metavar="NAME", help="All by default.")
@@ -184,10 +193,11 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option("--client", type=click.Choice(list(CLIENTS)), help="Spoil answers to this client.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, mine: bool,
+    out: Path, replay: Path | None, record: bool, client: str | None, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -208,10 +218,15 @@ def command(
     share = None if seconds is None else seconds / max(shares, 1)
     bounds = Bounds(cases, share, seed, out, ours)
     try:
+        if client is not None:
+            sys.exit(run_client(target, client, bounds, seconds, replay, mine=mine))
         sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
-    except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
+    except INCOMPLETE_BECAUSE as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
+    except BadFinding as problem:
+        click.echo(f"touchstone fuzz: {problem}", err=True)
+        sys.exit(BROKE)
     except ConnectionError as problem:
         click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
         sys.exit(INCOMPLETE)
@@ -222,11 +237,22 @@ def command(
         target.stop()
 
 
-def run_on_target(
-    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
-    *, record: bool, mine: bool,
+def run_client(
+    target: Target, client: str, bounds: Bounds, seconds: float | None, replay: Path | None,
+    *, mine: bool,
 ) -> int:  # fmt: skip
-    """Start the target and do what was asked of it; returns the exit code."""
+    """Start the target and spoil its answers to a client; returns the exit code."""
+    with started(target, mine=mine) as link:
+        found = play_clients(
+            client, link, seed=bounds.seed, cases=bounds.cases, seconds=seconds, out=bounds.out,
+            replay=replay,
+        )  # fmt: skip
+    return FOUND if found else 0
+
+
+@contextmanager
+def started(target: Target, *, mine: bool) -> Iterator[Link]:
+    """A link to the target, started; Unavailable, NotLoopback."""
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
         require_loopback(host, is_mine=mine)
     reason = target.available()
@@ -236,6 +262,15 @@ def run_on_target(
     host, port = target.start(Shape(config=config)).bootstrap[0]
     require_loopback(host, is_mine=mine)
     with Link(host, port) as link:
+        yield link
+
+
+def run_on_target(
+    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
+    *, record: bool, mine: bool,
+) -> int:  # fmt: skip
+    """Start the target and do what was asked of it; returns the exit code."""
+    with started(target, mine=mine) as link:
         if replay is not None:
             return replay_case(replay, picked, link)
         if record:
