@@ -80,7 +80,8 @@ def play(once: Callable[[Session], None], own: tuple[type[BaseException], ...]) 
     threading.Thread(target=read, daemon=True).start()
     say("ready")
     while words := lines.get():
-        session = Session(*words[1:])
+        _, bootstrap, topic, group = words
+        session = Session(bootstrap, topic, group)
         running[:] = [session]
         while not session.stopped.is_set():
             try:

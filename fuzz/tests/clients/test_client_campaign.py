@@ -92,8 +92,8 @@ def test_a_healthy_client_is_not_accused(stage):
 )
 def test_a_planted_defect_is_caught(stage, mode, ways, kind):
     played = stage(mode)
-    seen = {played.play(fault(way, str(seed)))[0].kind for way in ways for seed in range(12)}
-    assert kind in seen
+    cases = (fault(way, str(seed)) for seed in range(12) for way in ways)
+    assert any(played.play(case)[0].kind == kind for case in cases)
 
 
 def test_a_defect_is_found_by_a_campaign_written_and_replayed(stage, tmp_path):
@@ -147,6 +147,6 @@ def test_a_released_client_plays(name, tmp_path):
         CLIENTS[name]()
     except Unavailable as missing:
         pytest.skip(f"not run: {missing.reason}")
-    asked = ["--client", name, "--cases", "3", "--seed", "3", "--out", str(tmp_path)]
+    asked = ["--client", name, "--cases", "2", "--seed", "3", "--out", str(tmp_path)]
     result = CliRunner().invoke(fuzz.command, asked)
-    assert result.exit_code in (0, 1) and "3 cases on" in result.output, result.output
+    assert result.exit_code in (0, 1) and "2 cases on" in result.output, result.output
