@@ -20,6 +20,7 @@ from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
 
 PROGRAMS = Path(__file__).parent / "programs"
+PACKAGE = "touchstone.fuzz.clients.programs"
 MIB = 1 << 20
 KEYS = (0, 1, 2, 3, 8, 9, 10, 11, 14, 18)
 """APIs that any client asks while it writes and while a group reads."""
@@ -48,7 +49,8 @@ def python(module: str, name: str, keys: tuple[int, ...] = KEYS) -> Program:
     """Raises Unavailable when `module` is not installed."""
     if importlib.util.find_spec(module) is None:
         raise Unavailable(f"no Python package {module!r}")
-    return Program((sys.executable, "-m", f"touchstone.fuzz.clients.programs.{name}"), keys)
+    command = (sys.executable, "-X", "faulthandler", "-m", f"{PACKAGE}.{name}")
+    return Program(command, keys)
 
 
 def java() -> Program:

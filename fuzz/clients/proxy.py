@@ -72,14 +72,13 @@ class Proxy:
             asyncio.ensure_future(_forward(reader, broker_writer, asked)),
             asyncio.ensure_future(_answer(broker_reader, writer, asked, spoiler)),
         ]
-        try:
+        with suppress(asyncio.CancelledError):  # the proxy is left
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for one in both:
-                one.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
-            writer.close()
-            broker_writer.close()
+        for one in both:
+            one.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+        writer.close()
+        broker_writer.close()
 
 
 async def _forward(

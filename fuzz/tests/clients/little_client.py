@@ -5,6 +5,7 @@ planted defect that the campaign has to catch.
     trusts    makes room for whatever size an answer claims
     patient   waits for the rest of an answer for ever
     dies      ends itself over what does not parse
+    slow      shows nothing, fault or none, as on a machine that is too busy
     raises    lets an exception that is none of its own reach the application
 """
 
@@ -27,6 +28,9 @@ class ClientError(Exception):
 
 
 def once(session: Session) -> None:
+    if MODE == "slow":
+        session.stopped.wait()
+        return
     host, _, port = session.bootstrap.rpartition(":")
     with socket.create_connection((host, int(port))) as connection:
         connection.settimeout(None if MODE == "patient" else MOMENT_S)

@@ -105,6 +105,11 @@ def test_a_defect_is_found_by_a_campaign_written_and_replayed(stage, tmp_path):
     assert "signal 6" in one.verdict.words
 
 
+def test_what_shows_without_a_fault_is_no_finding(stage):
+    tally = run(stage("slow"), 1, lambda so_far: so_far.cases < 1)
+    assert (tally.found, tally.unsteady, dict(tally.kinds)) == ([], 1, {HANGS: 1})
+
+
 def test_a_program_that_does_not_start_is_named(proxy):
     players = Players(Program((sys.executable, "-c", "import no_such_module"), keys=(3,)))
     with pytest.raises(NotStarted, match="no_such_module"):
