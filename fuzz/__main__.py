@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +25,7 @@ from touchstone.fuzz.cases import (
     reviewed_differences,
     write_outcomes,
 )
-from touchstone.fuzz.clients.campaign import BadFinding, NotStarted
-from touchstone.fuzz.clients.command import play_clients
+from touchstone.fuzz.clients.command import ClientBounds, run_client
 from touchstone.fuzz.clients.known import CLIENTS
 from touchstone.fuzz.corpus_run import (
     NotPrepared,
@@ -179,11 +177,6 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
     return [there[name] for name in names or there]
 
 
-INCOMPLETE_BECAUSE = (
-    Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, NotStarted, TargetDied,
-)  # fmt: skip
-
-
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
 @click.option("--campaign", "names", multiple=True, metavar="NAME", help="All by default.")
@@ -219,14 +212,12 @@ def command(
     bounds = Bounds(cases, share, seed, out, ours)
     try:
         if client is not None:
-            sys.exit(run_client(target, client, bounds, seconds, replay, mine=mine))
+            asked = ClientBounds(seed, cases, seconds, out, replay)
+            sys.exit(run_client(target, client, asked, mine=mine))
         sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
-    except INCOMPLETE_BECAUSE as problem:
+    except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
-    except BadFinding as problem:
-        click.echo(f"touchstone fuzz: {problem}", err=True)
-        sys.exit(BROKE)
     except ConnectionError as problem:
         click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
         sys.exit(INCOMPLETE)
@@ -237,22 +228,11 @@ def command(
         target.stop()
 
 
-def run_client(
-    target: Target, client: str, bounds: Bounds, seconds: float | None, replay: Path | None,
-    *, mine: bool,
+def run_on_target(
+    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
+    *, record: bool, mine: bool,
 ) -> int:  # fmt: skip
-    """Start the target and spoil its answers to a client; returns the exit code."""
-    with started(target, mine=mine) as link:
-        found = play_clients(
-            client, link, seed=bounds.seed, cases=bounds.cases, seconds=seconds, out=bounds.out,
-            replay=replay,
-        )  # fmt: skip
-    return FOUND if found else 0
-
-
-@contextmanager
-def started(target: Target, *, mine: bool) -> Iterator[Link]:
-    """A link to the target, started; Unavailable, NotLoopback."""
+    """Start the target and do what was asked of it; returns the exit code."""
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
         require_loopback(host, is_mine=mine)
     reason = target.available()
@@ -262,15 +242,6 @@ def started(target: Target, *, mine: bool) -> Iterator[Link]:
     host, port = target.start(Shape(config=config)).bootstrap[0]
     require_loopback(host, is_mine=mine)
     with Link(host, port) as link:
-        yield link
-
-
-def run_on_target(
-    target: Target, picked: list[Campaign], bounds: Bounds, replay: Path | None,
-    *, record: bool, mine: bool,
-) -> int:  # fmt: skip
-    """Start the target and do what was asked of it; returns the exit code."""
-    with started(target, mine=mine) as link:
         if replay is not None:
             return replay_case(replay, picked, link)
         if record:

@@ -5,28 +5,32 @@ A client that this machine lacks is a sentence ("no Go"), as a target is.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from touchstone.harness.model.target import Unavailable
+from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
 
 PROGRAMS = Path(__file__).parent / "programs"
 PACKAGE = "touchstone.fuzz.clients.programs"
+FRANZ = PROGRAMS / "franz"
+ALONE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOSUMDB": "off"}
+GO_LIMITS = {"GOMEMLIMIT": "256MiB"}
 MIB = 1 << 20
 KEYS = (0, 1, 2, 3, 8, 9, 10, 11, 14, 18)
 """APIs that any client asks while it writes and while a group reads."""
 IDEMPOTENT = (*KEYS, 22)
 BUILD_S = 300
-EXAMPLE_OF_JAVA = "4.3"
+RELEASE_OF_JAVA = "4.3"
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def python(module: str, name: str, keys: tuple[int, ...] = KEYS) -> Program:
 
 def java() -> Program:
     """Kafka's own clients. Raises Unavailable."""
-    found, jars = find_java(), class_path(kafka_home(EXAMPLE_OF_JAVA))
+    found, jars = find_java(), class_path(kafka_home(RELEASE_OF_JAVA))
     limits = ("-Xmx128m", "-XX:MaxDirectMemorySize=64m", "-XX:+ExitOnOutOfMemoryError")
     quick = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
     command = (str(found.executable), *limits, *quick, "-cp", jars, str(PROGRAMS / "Program.java"))
@@ -63,20 +67,25 @@ def java() -> Program:
 
 
 def go() -> Program:
-    """franz-go, built anew: its modules must have been fetched. Raises Unavailable."""
+    """franz-go, built once: its modules must have been fetched. Raises Unavailable."""
     compiler = shutil.which("go")
     if compiler is None:
         raise Unavailable("no Go")
-    program = Path(tempfile.mkdtemp(prefix="touchstone-franz-")) / "franz"
-    alone = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOSUMDB": "off"}
+    sources = b"".join(path.read_bytes() for path in sorted(FRANZ.iterdir()))
+    digest = hashlib.sha256(sources).hexdigest()[:8]
+    folder = kept(cache_dir() / f"client-franz-{digest}", lambda made: build(compiler, made))
+    return Program((str(folder / "franz"),), IDEMPOTENT, None, environment=GO_LIMITS)
+
+
+def build(compiler: str, folder: Path) -> None:
+    """The program in this folder, from modules that are stored. Raises Unavailable."""
     done = subprocess.run(
-        [compiler, "build", "-o", str(program), "."], cwd=PROGRAMS / "franz", check=False,
-        env=os.environ | alone, capture_output=True, text=True, timeout=BUILD_S,
+        [compiler, "build", "-o", str(folder / "franz"), "."], cwd=FRANZ, check=False,
+        env=os.environ | ALONE, capture_output=True, text=True, timeout=BUILD_S,
     )  # fmt: skip
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [""])[-1]
-        raise Unavailable(f"franz-go does not build (go mod download in {PROGRAMS.name}): {last}")
-    return Program((str(program),), IDEMPOTENT, None, environment={"GOMEMLIMIT": "256MiB"})
+        raise Unavailable(f"franz-go does not build (go mod download in {FRANZ.name}): {last}")
 
 
 CLIENTS: Mapping[str, Callable[[], Program]] = {
