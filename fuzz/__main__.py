@@ -18,6 +18,8 @@ from touchstone.fuzz.campaign import BadCampaign, Campaign, campaigns
 from touchstone.fuzz.cases import (
     BadCase,
 )
+from touchstone.fuzz.clients.command import ClientBounds, run_client
+from touchstone.fuzz.clients.known import CLIENTS
 from touchstone.fuzz.compared_run import run_against
 from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.runner import NotLoopback
@@ -72,12 +74,13 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option(
     "--against", "oracle", metavar="T", help="Compare each case's outcome with this one's."
 )
+@click.option("--client", type=click.Choice(list(CLIENTS)), help="Spoil answers to this client.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
     out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
-    oracle: str | None, mine: bool,
+    oracle: str | None, client: str | None, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -106,6 +109,9 @@ def command(
     bounds = Bounds(cases, share, seed, out, guidance, covered, jobs)
     special = Special(replay, record, fresh, in_process, mine)
     try:
+        if client is not None:
+            asked = ClientBounds(seed, cases, seconds, out, replay)
+            sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, special))
         sys.exit(run_on_target(target, picked, bounds, special))

@@ -1,0 +1,175 @@
+"""`touchstone fuzz --client NAME`: faults in answers to a client; findings as files that replay.
+
+The broker behind the proxy is any target, ours by default. Each finding is played again before it
+is called one, and a session without a fault after it: what does not show a second time, or shows
+without the fault, is counted as unsteady. A file holds the case as
+fields (client, seed, index and what they were drawn to be) and the last spoiled answer as bytes.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from touchstone.fuzz.clients.case import Patience, Verdict, play
+from touchstone.fuzz.clients.faults import WAYS, Fault, Spoiler, drawn
+from touchstone.fuzz.clients.known import Program
+from touchstone.fuzz.clients.process import Process
+from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.reference_impl.wire.apis import API
+
+CASES_PER_PROCESS = 50
+START_S = 60.0
+NEVER = 1_000_000  # no session asks so often
+MOST_HEX = 4000
+"""Bytes of an answer that a finding's file shows."""
+
+
+class BadFinding(ValueError):
+    """A file that holds no case of a client campaign; names the field."""
+
+
+class NotStarted(Exception):
+    """The client's program did not say that it is ready."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding: the case, the verdict, the last answer as it was and as it went out."""
+
+    index: int
+    fault: Fault
+    verdict: Verdict
+    honest: bytes
+    spoiled: bytes
+
+
+@dataclass
+class Tally:
+    """What a campaign came to so far."""
+
+    cases: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    unsteady: int = 0
+    found: list[Found] = field(default_factory=list)
+    pairs: set[tuple[int, int | None]] = field(default_factory=set)
+
+
+class Players:
+    """The client's process, replaced after a finding and after some cases."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._process: Process | None = None
+        self._played = 0
+
+    def process(self) -> Process:
+        """One that is ready. Raises NotStarted."""
+        if self._process is not None and self._played < CASES_PER_PROCESS:
+            self._played += 1
+            return self._process
+        self.end()
+        fresh = Process(self.program)
+        self._process, self._played = fresh, 1
+        if not fresh.wait_for("ready", START_S):
+            words = fresh.last_words()
+            raise NotStarted(words or "it does not say that it is ready")
+        return fresh
+
+    def end(self) -> None:
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+
+@dataclass
+class Stage:
+    """Where cases are played: the client's processes, the proxy, and a fresh topic for each."""
+
+    players: Players
+    proxy: Proxy
+    fresh_topic: Callable[[], str]
+    patience: Patience = field(default_factory=Patience)
+
+    def play(self, fault: Fault) -> tuple[Verdict, Spoiler]:
+        """One case. Raises NotStarted."""
+        topic = self.fresh_topic()
+        result = play(self.players.process(), self.proxy, fault, topic, self.patience)
+        if result[0].is_finding:
+            self.players.end()
+        return result
+
+
+def run(stage: Stage, seed: int, wanted: Callable[[Tally], bool], first: int = 0) -> Tally:
+    """Cases of this seed from number `first` on, while `wanted(tally)` holds."""
+    tally = Tally()
+    index = first
+    while wanted(tally):
+        fault = drawn(seed, index, stage.players.program.keys)
+        verdict, spoiler = stage.play(fault)
+        tally.cases += 1
+        tally.kinds[verdict.kind] += 1
+        if spoiler.fired:
+            tally.pairs.add((fault.key, fault.version))
+        if verdict.is_finding:
+            if shows_again(stage, fault, verdict):
+                tally.found.append(Found(index, fault, verdict, *spoiler.last))
+            else:
+                tally.unsteady += 1
+        index += 1
+    return tally
+
+
+def shows_again(stage: Stage, fault: Fault, verdict: Verdict) -> bool:
+    """Whether the same comes of the same case, while a session without a fault does well: on a busy
+    machine a client that is slow is not one that hangs.
+    """
+    again, _ = stage.play(fault)
+    honest, _ = stage.play(replace(fault, nth=NEVER))
+    return again.kind == verdict.kind and not honest.is_finding
+
+
+def groups(found: list[Found]) -> list[list[Found]]:
+    """Findings of one kind, API and first word (an exception's class), smallest answer first."""
+    by_kind: dict[tuple[str, int, str], list[Found]] = {}
+    for one in found:
+        first = one.verdict.words.partition(":")[0].partition(" ")[0]
+        by_kind.setdefault((one.verdict.kind, one.fault.key, first), []).append(one)
+    return [sorted(those, key=lambda one: len(one.spoiled)) for those in by_kind.values()]
+
+
+def write(one: Found, client: str, seed: int, folder: Path, number: int) -> Path:
+    """One finding as a file for `--replay`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fault = one.fault
+    path = folder / f"{number:02}-{one.verdict.kind}-{API[fault.key].name}-{fault.way}.toml"
+    words = one.verdict.words.replace("\\", "/").replace('"', "'")
+    cap = "" if fault.version is None else f"version = {fault.version}\n"
+    path.write_text(
+        f"# {client}, seed {seed}, case {one.index}: {fault.sentence}\n"
+        f'client = "{client}"\nkind = "{one.verdict.kind}"\nwords = "{words}"\n'
+        f"key = {fault.key}\n{cap}nth = {fault.nth}\ntimes = {fault.times}\n"
+        f'way = "{fault.way}"\nseed = "{fault.seed}"\n'
+        f'honest = "{one.honest[:MOST_HEX].hex()}"\nspoiled = "{one.spoiled[:MOST_HEX].hex()}"\n'
+    )
+    return path
+
+
+def load(path: Path) -> Fault:
+    """The case of a finding's file. Raises BadFinding."""
+    try:
+        fields = tomllib.loads(path.read_text())
+        fault = Fault(
+            fields["key"], fields.get("version"), fields["nth"], fields["times"], fields["way"],
+            fields["seed"],
+        )  # fmt: skip
+    except tomllib.TOMLDecodeError as problem:
+        raise BadFinding(f"{path}: not TOML: {problem}") from problem
+    except KeyError as problem:
+        raise BadFinding(f"{path}: field {problem} is missing") from problem
+    if fault.way not in WAYS:
+        raise BadFinding(f"{path}: way: no {fault.way!r}")
+    return fault

@@ -1,0 +1,112 @@
+"""One case of a client campaign: a session of the client, one fault, and what became of both.
+
+The client writes and reads all the time. When the fault has happened the broker is honest again;
+then the client either makes progress (a record acknowledged and another one read, twice: the first
+may have been under way) or reports an error. What else can come is a finding:
+
+    dies        the process ended, by a signal or by itself
+    raises      an exception that is none of the client's own reached the application, or ended a
+                thread of the client
+    hangs       neither progress nor an error until the deadline, or it does not close
+    allocates   it took memory out of proportion to the answers, which are a few KiB
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from touchstone.fuzz.clients.faults import Fault, Spoiler
+from touchstone.fuzz.clients.process import END, Process
+from touchstone.fuzz.clients.proxy import HOST, Proxy
+
+RECOVERED, REPORTED, UNFIRED = "recovered", "reported", "unfired"
+DIES, RAISES, HANGS, ALLOCATES = "dies", "raises", "hangs", "allocates"
+FINDINGS = (DIES, RAISES, HANGS, ALLOCATES)
+ENOUGH_PROGRESS = 2
+BEFORE_UNFIRED = 6
+"""So much progress without the answer that the fault is about, and it will not come."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds: until a session shows something, and until its clients are closed."""
+
+    deadline_s: float = 25.0
+    close_s: float = 20.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a case; `words` are the client's own, or what was measured."""
+
+    kind: str
+    words: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        return self.kind in FINDINGS
+
+
+def play(
+    process: Process, proxy: Proxy, fault: Fault, topic: str, patience: Patience
+) -> tuple[Verdict, Spoiler]:
+    """One session. After a finding the process is not to be used again."""
+    spoiler = proxy.begin(fault)
+    process.forget_peak()
+    before = process.resident()
+    process.say(f"run {HOST}:{proxy.port} {topic} {topic}")
+    verdict = watched(process, spoiler, patience)
+    if not verdict.is_finding:
+        process.say("stop")
+        verdict = closed(process, verdict, patience)
+    grown = process.peak() - before
+    if verdict.kind not in (DIES, RAISES) and grown > process.program.growth:
+        verdict = Verdict(ALLOCATES, f"{grown >> 20} MiB more than before")
+    return verdict, spoiler
+
+
+def watched(process: Process, spoiler: Spoiler, patience: Patience) -> Verdict:
+    """What the client shows: until it has found its way back, or the deadline after the fault."""
+    until = time.monotonic() + patience.deadline_s
+    over, progress, errors = False, 0, ""
+    while True:
+        line = process.line(min(until - time.monotonic(), 0.5))
+        if spoiler.over and not over:  # what is said from here on counts
+            over, progress, errors = True, 0, ""
+            until = time.monotonic() + patience.deadline_s
+        if line is None:
+            if time.monotonic() >= until:
+                return after_deadline(spoiler, errors, patience)
+        elif line == END:
+            return Verdict(DIES, process.how_it_ended())
+        elif line.startswith("fatal"):
+            return Verdict(RAISES, line.removeprefix("fatal "))
+        elif line.startswith("error"):
+            errors = line.removeprefix("error ")
+            if over:
+                return Verdict(REPORTED, errors)
+        elif line == "progress":
+            progress += 1
+            if progress >= (ENOUGH_PROGRESS if over else BEFORE_UNFIRED):
+                return Verdict(RECOVERED if spoiler.fired else UNFIRED)
+
+
+def after_deadline(spoiler: Spoiler, errors: str, patience: Patience) -> Verdict:
+    """An error that the client reported before the last answer was spoiled counts as well."""
+    if errors:
+        return Verdict(REPORTED if spoiler.fired else UNFIRED, errors)
+    return Verdict(HANGS, f"nothing for {patience.deadline_s:g} s, {spoiler.fired} answers spoiled")
+
+
+def closed(process: Process, verdict: Verdict, patience: Patience) -> Verdict:
+    """The same verdict when the clients close; what happens instead otherwise."""
+    until = time.monotonic() + patience.close_s
+    while (line := process.line(until - time.monotonic())) is not None:
+        if line == "closed":
+            return verdict
+        if line == END:
+            return Verdict(DIES, f"when it closed: {process.how_it_ended()}")
+        if line.startswith("fatal"):
+            return Verdict(RAISES, f"when it closed: {line.removeprefix('fatal ')}")
+    return Verdict(HANGS, f"does not close in {patience.close_s:g} s")

@@ -1,0 +1,88 @@
+"""An answer is spoiled as its fault says, on its turn only, and is honest before and after."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from touchstone.fuzz.clients.faults import (
+    GO_ON,
+    WAYS,
+    Fault,
+    Spoiler,
+    drawn,
+)
+from touchstone.fuzz.clients.known import KEYS
+from touchstone.fuzz.generator import Generator, Pair
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.headers import decode_response, encode_response
+
+OWN_PORT = 40_000
+SEED = 3
+
+
+def answer(key: int, version: int, number: int = 0) -> bytes:
+    return Generator([], random.Random(f"{SEED}/{number}")).response_to(Pair(key, version), 7)
+
+
+def metadata(port: int = 9092) -> bytes:
+    broker = {"node_id": 0, "host": "127.0.0.1", "port": port, "rack": None}
+    body = {"brokers": [broker], "cluster_id": None, "controller_id": 0, "topics": []}
+    frame = encode_response(3, 5, 7, body)
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def test_every_brokers_address_becomes_the_proxys():
+    wire, then = Spoiler(None, OWN_PORT).answer(3, 5, metadata())
+    brokers = decode_response(3, 5, wire[4:]).body["brokers"]
+    assert ([broker["port"] for broker in brokers], then) == ([OWN_PORT], GO_ON)
+
+
+def test_only_the_answers_of_the_fault_are_spoiled():
+    spoiler = Spoiler(Fault(3, None, 2, 2, "other_correlation", "s"), 9092)
+    sent = [spoiler.answer(3, 5, metadata())[0] != metadata() for _ in range(5)]
+    other = spoiler.answer(10, 0, answer(10, 0))
+    assert sent == [False, True, True, False, False]
+    assert (other[1], spoiler.fired, spoiler.over) == (GO_ON, 2, True)
+
+
+def test_a_version_is_capped_where_the_broker_offers_more():
+    rows = [{"api_key": 3, "min_version": 0, "max_version": 12},
+            {"api_key": 1, "min_version": 4, "max_version": 17}]  # fmt: skip
+    frame = encode_response(18, 0, 7, {"error_code": 0, "api_keys": rows})
+    wire = len(frame).to_bytes(4, "big") + frame
+    for key, version, most in ((3, 4, {3: 4, 1: 17}), (1, 2, {3: 12, 1: 17})):
+        spoiler = Spoiler(Fault(key, version, 1, 1, "cut", "s"), OWN_PORT)
+        body = decode_response(18, 0, spoiler.answer(18, 0, wire)[0][4:]).body
+        assert {row["api_key"]: row["max_version"] for row in body["api_keys"]} == most
+
+
+def test_a_case_descends_from_seed_and_index_alone():
+    first = [drawn(5, index, KEYS) for index in range(50)]
+    assert first == [drawn(5, index, KEYS) for index in range(50)]
+    assert first != [drawn(6, index, KEYS) for index in range(50)]
+
+
+def test_cases_come_to_every_api_and_nearly_every_way():
+    cases = [drawn(5, index, KEYS) for index in range(3000)]
+    assert {case.key for case in cases} == set(KEYS)
+    assert WAYS.keys() - {case.way for case in cases} <= {"telemetry_payload", "message_field"}
+
+
+@pytest.mark.parametrize("way", sorted(WAYS.keys() - {"telemetry_payload", "message_field"}))
+def test_each_way_spoils_answers(way):
+    keys = [key for key in KEYS if key in (1, 11, 14, 3)]
+    changed = 0
+    for number in range(120):
+        key = keys[number % len(keys)]
+        version = API[key].versions[-1]
+        wire = answer(key, version, number)
+        spoiled, _ = WAYS[way](key, version, wire, random.Random(f"{SEED}/spoiled/{number}"))
+        changed += spoiled != wire
+    assert changed >= 10
+
+
+def test_the_same_case_spoils_the_same_bytes():
+    fault = Fault(3, None, 1, 1, "field_edge", "seed")
+    assert Spoiler(fault, 1).answer(3, 5, metadata()) == Spoiler(fault, 1).answer(3, 5, metadata())
