@@ -20,7 +20,6 @@ from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, r
 from touchstone.fuzz.cases import (
     BadCase,
     corpus,
-    load,
     outcomes,
     reviewed_differences,
     write_outcomes,
@@ -36,6 +35,7 @@ from touchstone.fuzz.corpus_run import (
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
+from touchstone.fuzz.triage.restoring import restorer
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import UnknownTarget, parse
@@ -164,15 +164,25 @@ def recorded_for(target: Target) -> dict[str, str] | None:
     return {name: shown for name, shown in recorded.items() if name not in known_different}
 
 
-def report(result: Result, campaign: Campaign, link: Link, bounds: Bounds) -> int:
-    """Write one file per group of findings; returns how many groups there are."""
-    groups = triage.grouped(result.findings)
-    for number, ((oracle, key, shown), members) in enumerate(groups.items()):
-        small = triage.minimised_on_target(members[0], campaign, link)
-        path = triage.write(small, bounds.out / campaign.name, number)
-        click.echo(f"  {len(members):6} x {oracle} key {key}: {shown or 'no answer'}")
-        click.echo(f"           {small.sentence}; {len(small.wire)} bytes in {path.name}")
-    return len(groups)
+def report(
+    result: Result, campaign: Campaign, target: Target, shape: Shape, link: Link, bounds: Bounds
+) -> int:
+    """Write one file per cause of findings; returns how many of them repeat."""
+
+    def prepare_topics() -> None:
+        if campaign.source == "corpus":
+            prepare(link, corpus(), fresh=target.kind != "reference")
+        else:
+            topic_restorer(link, ours=bounds.ours)()
+
+    restore = restorer(target, shape, link, prepare_topics)
+    trial = triage.trial_on(campaign, link, restore, result.findings)
+    steady = 0
+    for number, one in enumerate(triage.settled(result.findings, trial)):
+        path = triage.write_settled(one, bounds.out / campaign.name, number)
+        click.echo(triage.told(one, path))
+        steady += one.is_steady
+    return steady
 
 
 def chosen(names: tuple[str, ...]) -> list[Campaign]:
@@ -198,6 +208,9 @@ def command(
     out: Path, replay: Path | None, record: bool, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
+
+    A complaint is made small and replayed five times. What is complained about five times is a
+    finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.
 
     Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead.
     """
@@ -241,7 +254,8 @@ def run_on_target(
     if reason:
         raise Unavailable(reason)
     config = {} if target.kind == "external" else SMALL_CLUSTER
-    host, port = target.start(Shape(config=config)).bootstrap[0]
+    shape = Shape(config=config)
+    host, port = target.start(shape).bootstrap[0]
     require_loopback(host, is_mine=mine)
     with Link(host, port) as link:
         if replay is not None:
@@ -258,18 +272,22 @@ def run_on_target(
                 f"connections, {len(result.signatures)} behaviours, "
                 f"{len(result.findings)} findings"
             )
-            found += report(result, campaign, link, bounds)
+            found += report(result, campaign, target, shape, link, bounds)
     return FOUND if found else 0
 
 
 def replay_case(path: Path, picked: list[Campaign], link: Link) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
-    case = load(path)
-    prepare(link, [case], fresh=False)
-    named = [case.oracle] if case.oracle else [n for n in ORACLES if n != "keeps_the_connection"]
-    judged = Campaign("replay", "", "generated", {}, (0, 0), {n: ORACLES[n] for n in named}, 1)
-    shown, findings = triage.replay(judged, case.wire, link)
-    click.echo(f"{case.name}: {shown}")
+    stored = triage.load(path)
+    prepare(link, [stored.case], fresh=False)
+    named = (
+        [stored.case.oracle] if stored.case.oracle else ORACLES.keys() - {"keeps_the_connection"}
+    )
+    oracles = {name: oracle for name, oracle in ORACLES.items() if name in named}
+    judged = Campaign("replay", "", "generated", {}, (0, 0), oracles, 1)
+    shown, findings = triage.replayed(judged, stored, link)
+    for line in shown:
+        click.echo(f"{stored.case.name}: {line}")
     for finding in findings:
         click.echo(f"  {finding.oracle}: {finding.sentence}")
     return FOUND if findings else 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from touchstone.fuzz.layers import within_body
 from touchstone.harness.model.path import PathError, get, parse, spell
@@ -68,7 +69,7 @@ def filled(step: Step, answers: Mapping[int, Struct]) -> bytes:
 def put_at(body: Struct, path: str, value: object) -> None:
     """Set what stands at a path. Raises PathError where its holder does not exist."""
     *way, last = parse(path)
-    holder = get(body, spell(way)) if way else body
+    holder: Any = get(body, spell(way)) if way else body
     try:
         holder[last]
     except (LookupError, TypeError):
