@@ -20,8 +20,6 @@ from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, r
 from touchstone.fuzz.cases import (
     BadCase,
     corpus,
-    outcomes,
-    reviewed_differences,
     write_outcomes,
 )
 from touchstone.fuzz.corpus_run import (
@@ -32,32 +30,20 @@ from touchstone.fuzz.corpus_run import (
     play_corpus,
     prepare,
 )
-from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.generator import TOPICS, Generator
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
+from touchstone.fuzz.scale import driver
+from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
 from touchstone.fuzz.triage.restoring import restorer
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.spark.session import NotRun
 from touchstone.harness.targets import UnknownTarget, parse
 from touchstone.harness.targets.probe import NotReady
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
 FINDINGS = Path("touchstone-findings")  # where the command runs
-SMALL_CLUSTER = {
-    "auto.create.topics.enable": "false",
-    "group.initial.rebalance.delay.ms": "0",
-    "log.retention.bytes": "1048576",
-    "log.segment.bytes": "1048576",
-    "offsets.topic.num.partitions": "1",
-    "offsets.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
-    "share.coordinator.state.topic.num.partitions": "1",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "transaction.state.log.num.partitions": "1",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-}
-"""Of a target that we start: neither a mutated name nor a long run makes it grow."""
 RESTORE_EVERY = 5000
 REPORT_EVERY = 2000
 
@@ -75,14 +61,6 @@ class Bounds:
 
 class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
-
-
-def served_pairs(target: Target) -> list[Pair]:
-    """The (API key, version) pairs that the target serves and that do it no harm."""
-    listed = target.advertised()
-    release = target.release or advertised.nearest(listed)
-    ranges = {key: advertised.served(release, key, listed) for key in listed}
-    return harmless(pairs_of(ranges))
 
 
 def topic_restorer(link: Link, *, ours: bool) -> Callable[[], None]:
@@ -149,21 +127,6 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds
         ) from gone
 
 
-def recorded_for(target: Target) -> dict[str, str] | None:
-    """What real Kafka of the target's release did, without what is reviewed for our personas."""
-    release = target.release or advertised.release_of(target.advertised())
-    try:
-        recorded = outcomes(release) if release else None
-    except FileNotFoundError:
-        return None
-    if recorded is None or target.kind != "reference":
-        return recorded
-    known_different = {
-        n for row in reviewed_differences() if release in row.releases for n in row.cases
-    }
-    return {name: shown for name, shown in recorded.items() if name not in known_different}
-
-
 def report(
     result: Result, campaign: Campaign, target: Target, shape: Shape, link: Link, bounds: Bounds
 ) -> int:
@@ -202,10 +165,14 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
+@click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
+@click.option("--shards", default=2, help="Each with a broker of its own.")
+@click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, mine: bool,
+    out: Path, replay: Path | None, record: bool, master: str | None, shards: int, shared: bool,
+    mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -229,8 +196,22 @@ def command(
     share = None if seconds is None else seconds / max(shares, 1)
     bounds = Bounds(cases, share, seed, out, ours)
     try:
+        if master is not None:
+            plan = driver.Plan(
+                word, tuple(one.name for one in picked), seed, share, cases, out, mine
+            )
+            driver.refuse_shared(target, is_shared=shared)
+            sys.exit(driver.run_sharded(plan, master, shards))
         sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
-    except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
+    except (
+        NotRun,
+        Unavailable,
+        StartFailed,
+        NotReady,
+        NotLoopback,
+        NotPrepared,
+        TargetDied,
+    ) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
     except ConnectionError as problem:

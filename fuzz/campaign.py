@@ -48,6 +48,7 @@ class Campaign:
     oracles: dict[str, Oracle]
     cases: int
     keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
+    shard: tuple[int, int] = (0, 1)  # its number and how many: the cases whose index it is, modulo
 
 
 def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
@@ -130,9 +131,9 @@ def header_of(wire: bytes, pair: Pair, correlation_id: int) -> SentFrame:
 def generated(
     campaign: Campaign, generator: Callable[[random.Random], Generator], seed: int
 ) -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
-    """Case after case, for ever: (index, what is sent, the faults put in)."""
+    """Case after case of the shard, for ever: (index, what is sent, the faults put in)."""
     names = list(campaign.mutators)
-    index = 0
+    index, step = campaign.shard
     while True:
         draw = random.Random(f"{seed}/{campaign.name}/{index}")
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)
@@ -144,7 +145,7 @@ def generated(
         if harmful(wire):
             wire, faults = valid, []
         yield index, header_of(wire, pair, index & 0x7FFFFFFF), tuple(faults)
-        index += 1
+        index += step
 
 
 def frozen() -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from touchstone.fuzz.campaign import Campaign, Finding
 from touchstone.fuzz.corpus_run import create_topics, serves_groups, wait_until
-from touchstone.fuzz.generator import TOPICS, Generator, Pair
+from touchstone.fuzz.generator import TOPICS, Generator, Pair, pairs_of
 from touchstone.fuzz.layers import within_body
 from touchstone.fuzz.minimise.fields import opened
 from touchstone.fuzz.mutators import frame
@@ -26,6 +26,7 @@ from touchstone.fuzz.runner import Link
 from touchstone.fuzz.script import Reference, Script, Step
 from touchstone.fuzz.triage import Trial
 from touchstone.fuzz.triage.attempts import complaints, differences, played, signatures
+from touchstone.harness.model import advertised
 from touchstone.harness.targets.liars import LyingServer, broker
 from touchstone.harness.targets.misbehaviour import HangUp, Liar, Lie, Turn
 from touchstone.reference_impl.io.server import serve
@@ -383,7 +384,7 @@ def bulked(seeded: Seeded, draw: random.Random) -> Script:
     moved: dict[int, int] = {}
     for number in range(len(steps) + 1):
         for _ in range(places.count(number)):
-            made.append(_noise(draw))
+            made.append(_noise(seeded.release, draw))
         if number < len(steps):
             moved[number] = len(made)
             made.append(steps[number])
@@ -395,10 +396,11 @@ def bulked(seeded: Seeded, draw: random.Random) -> Script:
     )
 
 
-def _noise(draw: random.Random) -> Step:
-    key = draw.choice(NOISE)
-    pair = Pair(key, draw.choice(API[key].request.all_versions()))
-    return Step(Generator([pair], draw).frame_of(pair, draw.randrange(1000)))
+def _noise(release: str, draw: random.Random) -> Step:
+    """A request that the target serves, and that no oracle complains about."""
+    pairs = [pair for pair in pairs_of(advertised.table(release)) if pair.key in NOISE]
+    _, wire = Generator(pairs, draw).frame(draw.randrange(1000))
+    return Step(wire)
 
 
 def _fatter(step: Step, draw: random.Random) -> Step:

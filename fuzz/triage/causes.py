@@ -51,10 +51,9 @@ def parts(signature: str) -> list[str]:
     """What a signature says, in its order: each code with its place, each answer that cannot be
     read, how it ended, and whether there was an answer at all.
     """
-    text = folded(signature)
-    said = ENTRY.findall(text) + UNREADABLE.findall(text)
-    answered = ["answer"] if "answer(" in text else []
-    return list(dict.fromkeys([*answered, *said, _end(text)]))
+    said = ENTRY.findall(signature) + UNREADABLE.findall(signature)
+    answered = ["answer"] if "answer(" in signature else []
+    return list(dict.fromkeys([*answered, *said, _end(signature)]))
 
 
 def difference(expected: str, shown: str) -> str:
@@ -63,8 +62,9 @@ def difference(expected: str, shown: str) -> str:
     A check that is not made is one defect, whatever comes of what it should have refused.
     """
     wanted, found = parts(expected), parts(shown)
-    missing = [f"-{part}" for part in wanted if part not in found]
-    return " ".join(missing or [f"+{part}" for part in found if part not in wanted])
+    missing = [f"-{folded(part)}" for part in wanted if part not in found]
+    more = [f"+{folded(part)}" for part in found if part not in wanted]
+    return " ".join(dict.fromkeys(missing or more))
 
 
 def _end(signature: str) -> str:
@@ -72,8 +72,8 @@ def _end(signature: str) -> str:
 
 
 def _unknown_errors(signature: str) -> str:
-    codes = [part for part in parts(signature) if part.endswith(UNKNOWN_SERVER_ERROR)]
-    return " ".join(codes)
+    codes = [folded(part) for part in parts(signature) if part.endswith(UNKNOWN_SERVER_ERROR)]
+    return " ".join(dict.fromkeys(codes))
 
 
 ABOUT: dict[str, Callable[[str], str]] = {
