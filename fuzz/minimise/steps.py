@@ -29,15 +29,16 @@ def only(script: Script, kept: Sequence[int]) -> Script:
             step, references=tuple(replace(one, step=now[one.step]) for one in references)
         )
 
-    return Script(tuple(renumbered(script.steps[number]) for number in kept))
+    return replace(script, steps=tuple(renumbered(script.steps[number]) for number in kept))
 
 
 def one_connection(search: Search) -> None:
-    steps = search.best.steps
-    if any(step.connection for step in steps):
-        search.accepts(Script(tuple(replace(step, connection=0) for step in steps)))
+    best = search.best
+    if any(step.connection for step in best.steps):
+        steps = tuple(replace(step, connection=0) for step in best.steps)
+        search.accepts(replace(best, steps=steps))
 
 
 def with_step(script: Script, number: int, step: Step) -> Script:
     """The script with another step in this place."""
-    return Script((*script.steps[:number], step, *script.steps[number + 1 :]))
+    return replace(script, steps=(*script.steps[:number], step, *script.steps[number + 1 :]))

@@ -14,12 +14,12 @@ from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.tests import seeded
-from touchstone.fuzz.tests.seeded import Seeded, bench
+from touchstone.fuzz.tests.seeded import Seeded, batch, bench, frame_of, produce
 from touchstone.fuzz.triage import shapes, write
 from touchstone.harness.model import advertised
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.apis import API
-from touchstone.reference_impl.wire.headers import decode_response, encode_response
+from touchstone.reference_impl.wire.headers import decode_request, decode_response, encode_response
 from touchstone.reference_impl.wire.schema import Field, tagged
 
 BY_NAME = {one.name: one for one in seeded.ALL}
@@ -143,6 +143,17 @@ def test_values_are_read_as_our_codec_reads_them():
     frame = encode_response(11, 9, 7, body)
     read = replay.Body(shapes.shape_of_answer(11, 9), frame, 5).value
     assert read == decode_response(11, 9, frame).body
+
+
+def test_a_batch_gets_a_producer_id_and_the_checksum_that_goes_with_it():
+    made = batch(producer_epoch=3, base_sequence=4)
+    frame = frame_of(produce(made))
+    body = replay.Body(shapes.shape_of_request(0, 9), frame, 4 + 8 + 2 + 1)
+    path = "topic_data[0].partition_data[0].records.producer_id"
+    changed = body.replaced(path, 2**40)
+    request = decode_request(changed[4:])
+    records = request.body["topic_data"][0]["partition_data"][0]["records"]
+    assert bytes(records) == batch(producer_id=2**40, producer_epoch=3, base_sequence=4)
 
 
 def tagged_codes(rows: list[Field] | tuple[Field, ...], version: int, *, within: bool) -> bool:

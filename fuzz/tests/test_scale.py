@@ -63,7 +63,8 @@ def test_rows_say_what_was_played_and_what_was_found(tmp_path):
     parts = played(2, asked)
     ones = [one for chore in chores(asked, merged(parts), 2) for one in settle_groups(chore)]
     write(asked, parts, ones, 2)
-    rows = [json.loads(line) for line in (tmp_path / "fuzz-rows.jsonl").open()]
+    text = (tmp_path / "fuzz-rows.jsonl").read_text()
+    rows = [json.loads(line) for line in text.splitlines()]
     assert [row["fuzz"] for row in rows] == ["shard"] + ["cause"] * len(ones)
     assert rows[0]["executions"] == parts[0].result.cases
     for row in rows[1:]:

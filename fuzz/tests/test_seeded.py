@@ -20,7 +20,7 @@ from touchstone.fuzz.tests.seeded import ALL, Bench, Seeded, bench, bulked
 from touchstone.fuzz.triage import REPLAYS, Settled, grouped, settle
 
 TRIES = 200
-VARIANTS = 8
+VARIANTS = 5
 
 
 def weight(script: Script) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from touchstone.fuzz.campaign import Finding
-from touchstone.fuzz.oracles import ORACLES, UNKNOWN_SERVER_ERROR, sent_frame
+from touchstone.fuzz.oracles import ORACLES, sent_frame
 from touchstone.reference_impl.wire.apis import API
 
 ENTRY = re.compile(r"[\w.\[\]]+=-?\d+")
@@ -72,7 +72,7 @@ def _end(signature: str) -> str:
 
 
 def _unknown_errors(signature: str) -> str:
-    codes = [folded(part) for part in parts(signature) if part.endswith(UNKNOWN_SERVER_ERROR)]
+    codes = [folded(part) for part in parts(signature) if part.endswith("=-1")]
     return " ".join(dict.fromkeys(codes))
 
 
@@ -80,6 +80,8 @@ ABOUT: dict[str, Callable[[str], str]] = {
     "answers_in_time": _end,
     "speaks_frames": _end,
     "keeps_the_connection": _end,
+    "answers_or_hangs_up": _end,
+    "answers_nothing_to_acks_0": lambda signature: "answer",
     "correlates": lambda signature: "",
     "parses": lambda signature: " ".join(sorted(set(UNREADABLE.findall(signature)))),
     "knows_its_errors": _unknown_errors,

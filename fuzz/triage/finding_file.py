@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ HOLDS = {
     "parses": "unreadable",
     "knows_its_errors": "code -1",
     "keeps_the_connection": "closed",
+    "answers_or_hangs_up": "unanswered",
+    "answers_nothing_to_acks_0": "answered",
     "as_recorded": "other",
     "differs": "other",
     "as_expected": "same",
@@ -214,8 +216,15 @@ def step_lines(step: Step, number: int) -> Iterator[str]:
         yield f"body_at = {SIZE + decode_request_header(step.wire[SIZE:])[1]}"
         yield "references = ["
         for one in step.references:
-            yield f"  {{into = {text(one.into)}, step = {one.step}, out_of = {text(one.out_of)}}},"
+            yield f"  {toml(asdict(one))},"
         yield "]"
+
+
+def toml(value: Any) -> str:
+    """A value of a step as TOML."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name} = {toml(inner)}' for name, inner in value.items())}}}"
+    return text(value) if isinstance(value, str) else str(value)
 
 
 def decoded(wire: bytes) -> Iterator[str]:

@@ -19,8 +19,8 @@ from touchstone.fuzz.triage.causes import Cause, cause_of, grouped
 from touchstone.reference_impl.wire.headers import decode_request
 
 REPLAYS = 5
-FIXED = {"as_recorded"}
-"""Oracles that know what is right for these very bytes only."""
+FIXED = {"as_recorded", "as_expected"}
+"""Oracles that know what is right for these very steps only."""
 
 
 @dataclass(frozen=True)
