@@ -25,7 +25,6 @@ from touchstone.harness.spark.shards import shards as spark_shards
 FOUND, INCOMPLETE = 1, 3
 OWN_BROKER = ("reference", "process")
 """Kinds of targets that each task starts for itself."""
-ROWS = "fuzz-rows.jsonl"
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def write(plan: Plan, played: list[Played], ones: list[tuple[str, Settled]], sha
             click.echo(told(one, path))
             rows.append(cause_row(plan, campaign, one, path))
     plan.out.mkdir(parents=True, exist_ok=True)
-    fuzz_rows.write(plan.out / ROWS, rows)
+    fuzz_rows.write(plan.out / fuzz_rows.NAME, rows)
     for part in played:
         if part.died:
             click.echo(f"shard {part.shard}: the target died {part.died}", err=True)

@@ -17,7 +17,8 @@ from touchstone.fuzz.script import Script
 from touchstone.fuzz.triage.attempts import complaints, differences, played, signatures
 from touchstone.fuzz.triage.causes import Cause, cause_of, grouped
 from touchstone.fuzz.triage.finding_file import Stored, load, told, write, write_settled
-from touchstone.fuzz.triage.settled import REPLAYS, Settled, Trial, settle, settled, small_of
+from touchstone.fuzz.triage.settled import Settled, Trial, settle, settled, small_of
+from touchstone.harness.results.fuzz_rows import REPLAYS
 
 __all__ = [
     "REPLAYS", "Cause", "Settled", "Stored", "Trial", "cause_of", "framed", "grouped", "load",

@@ -26,9 +26,10 @@ from touchstone.fuzz.script import Reference, Script, Step
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
 from touchstone.fuzz.triage import shapes
 from touchstone.fuzz.triage.causes import cause_of
-from touchstone.fuzz.triage.settled import REPLAYS, Settled
+from touchstone.fuzz.triage.settled import Settled
 from touchstone.fuzz.triage.setup import Setup, setup_of
 from touchstone.harness.model.record_view import view
+from touchstone.harness.results.fuzz_rows import REPLAYS
 from touchstone.harness.results.rows import plain
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import (

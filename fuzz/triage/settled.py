@@ -16,9 +16,9 @@ from touchstone.fuzz.script import Script
 from touchstone.fuzz.segments import frames_in
 from touchstone.fuzz.triage.attempts import Complains
 from touchstone.fuzz.triage.causes import Cause, cause_of, grouped
+from touchstone.harness.results.fuzz_rows import REPLAYS
 from touchstone.reference_impl.wire.headers import decode_request
 
-REPLAYS = 5
 FIXED = {"as_recorded", "as_expected"}
 """Oracles that know what is right for these very steps only."""
 

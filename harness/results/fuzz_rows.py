@@ -1,8 +1,8 @@
 """The rows of a fuzz run: flat, for tables and dashboards.
 
 One file, JSON Lines: a line for each shard of each campaign (what was played), then one for each
-cause (what was found). `touchstone report` passes it over as no result file, for no line of it has
-a field "row".
+cause (what was found). No line has a field "row": it is no result file, and `touchstone report`
+finds it by its name.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 SCHEMA = 1
+NAME = "fuzz-rows.jsonl"
+REPLAYS = 5
 
 # Every field of a row and what kind of value it holds, as in `rows.CASE`.
 SHARD: dict[str, str] = {
