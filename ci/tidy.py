@@ -69,6 +69,7 @@ CLOCK_ROOMS = (
     "harness/bench/",  # a bench measures time
     "fuzz/engine.py",
     "fuzz/jobs.py",
+    "fuzz/replay.py",  # a program of its own
     "fuzz/runner.py",
     "fuzz/watches/",  # they look at a target while time passes
     "fuzz/clients/",

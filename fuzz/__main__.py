@@ -23,6 +23,7 @@ from touchstone.fuzz.clients.known import CLIENTS
 from touchstone.fuzz.compared_run import run_against
 from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.runner import NotLoopback
+from touchstone.fuzz.scale import driver
 from touchstone.fuzz.target_run import (
     BROKE,
     INCOMPLETE,
@@ -33,10 +34,14 @@ from touchstone.fuzz.target_run import (
     run_on_target,
 )  # fmt: skip
 from touchstone.harness.model.target import StartFailed, Unavailable
+from touchstone.harness.spark.session import NotRun
 from touchstone.harness.targets import UnknownTarget, parse
 from touchstone.harness.targets.probe import NotReady
 
 FINDINGS = Path("touchstone-findings")  # where the command runs
+NOT_DONE = (
+    NotRun, Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied,
+)  # fmt: skip
 
 
 def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
@@ -75,17 +80,26 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
     "--against", "oracle", metavar="T", help="Compare each case's outcome with this one's."
 )
 @click.option("--client", type=click.Choice(list(CLIENTS)), help="Spoil answers to this client.")
+@click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
+@click.option("--shards", default=2, help="Each with a broker of its own.")
+@click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
     out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
-    oracle: str | None, client: str | None, mine: bool,
+    oracle: str | None, client: str | None, master: str | None, shards: int, shared: bool,
+    mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
     NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the campaign and
-    reports what it came to. Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target
+    reports what it came to.
+
+    A complaint is made small and replayed five times. What is complained about five times is a
+    finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.
+
+    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target
     not available or dead, or interrupted.
     """
     if record and ROOT is None:
@@ -109,13 +123,19 @@ def command(
     bounds = Bounds(cases, share, seed, out, guidance, covered, jobs)
     special = Special(replay, record, fresh, in_process, mine)
     try:
+        if master is not None:
+            plan = driver.Plan(
+                word, tuple(one.name for one, _ in picked), seed, share, cases, out, mine
+            )
+            driver.refuse_shared(target, is_shared=shared)
+            sys.exit(driver.run_sharded(plan, master, shards))
         if client is not None:
             asked = ClientBounds(seed, cases, seconds, out, replay)
             sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, special))
         sys.exit(run_on_target(target, picked, bounds, special))
-    except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
+    except NOT_DONE as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
     except ConnectionError as problem:

@@ -12,7 +12,7 @@ import random
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -24,6 +24,7 @@ from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
 from touchstone.fuzz.outcome import RAISED, SILENT, Outcome, signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link, Tally
+from touchstone.fuzz.script import Script, Step
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.fuzz.watches import WATCHES
 from touchstone.fuzz.watches.watch import Played
@@ -103,7 +104,19 @@ class Finding:
     seed: int
     index: int
     faults: tuple[str, ...]
-    wire: bytes
+    wire: bytes  # the frame that was complained about, as it went out
+    expected: str | None = None  # the right signature, where it is known
+    script: Script | None = None  # of which the frame is a step
+    step: int = 0
+
+    @property
+    def as_script(self) -> Script:
+        """All that has to be sent; a case of one frame is a script of one step."""
+        return self.script or Script((Step(self.wire, faults=self.faults),))
+
+    def of_script(self, script: Script, step: int) -> Finding:
+        """The finding as one about this step of a script."""
+        return replace(self, script=script, step=step)
 
 
 @dataclass
@@ -277,7 +290,17 @@ def run_frozen(
         if recorded.get(faults[0], shown) != shown:
             said = f"{faults[0]}: {shown!r}; real Kafka showed {recorded[faults[0]]!r}"
             result.findings.append(
-                Finding(campaign.name, "as_recorded", said, shown, seed, index, faults, sent.wire)
+                Finding(
+                    campaign.name,
+                    "as_recorded",
+                    said,
+                    shown,
+                    seed,
+                    index,
+                    faults,
+                    sent.wire,
+                    recorded[faults[0]],
+                )  # fmt: skip
             )
     return result
 

@@ -12,6 +12,7 @@ import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "corpus"
 OUTCOMES = FOLDER / "outcomes"
@@ -53,7 +54,7 @@ def load(path: Path) -> Case:
             key=fields["key"],
             version=fields["version"],
             correlation_id=fields.get("correlation_id", 1),
-            segments=tuple(bytes.fromhex(segment) for segment in fields["segments"]),
+            segments=tuple(bytes.fromhex(segment) for segment in segments_in(fields)),
             topics=tuple(fields.get("topics", ())),
             compacted=fields.get("compacted", False),
             probe=fields.get("probe", True),
@@ -65,6 +66,12 @@ def load(path: Path) -> Case:
         raise BadCase(f"{path}: field {problem} is missing") from problem
     except ValueError as problem:
         raise BadCase(f"{path}: segments: {problem}") from problem
+
+
+def segments_in(fields: dict[str, Any]) -> list[str]:
+    """The bytes as hex; a finding (`triage.finding_file`) has them in its steps."""
+    steps = fields.get("steps")
+    return [step["wire"] for step in steps] if steps else fields["segments"]
 
 
 def corpus(folder: Path = FOLDER / "seeds") -> list[Case]:

@@ -12,7 +12,8 @@ from touchstone.fuzz.campaign import Campaign
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.runner import Link, stopwatch
 from touchstone.fuzz.share import RESTORE_EVERY, Where
-from touchstone.fuzz.target_run import FOUND, Bounds, Special, served_pairs, started
+from touchstone.fuzz.target_run import FOUND, Bounds, Special, started
+from touchstone.fuzz.targets import served_pairs
 from touchstone.harness.model.target import Target, Unavailable
 
 

@@ -28,7 +28,7 @@ from touchstone.fuzz.overlay import overlay
 from touchstone.fuzz.preparation import prepare
 from touchstone.fuzz.runner import Link, require_loopback
 from touchstone.fuzz.segments import may_wait
-from touchstone.fuzz.target_run import SMALL_CLUSTER, served_pairs
+from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.world import World
 from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse

@@ -82,6 +82,7 @@ class Share:
     warm: int = 0  # cases that are played before the first that counts
     kept: tuple[bytes, ...] = ()  # frames of a corpus, played first by a guided campaign
     world: World | None = None  # of a target that is prepared for all jobs; None: each prepares it
+    alone: bool = False  # no other share plays at its target
 
     def generator(self, draw: random.Random, world: World) -> Generator:
         return Generator(list(self.pairs), draw, world)
@@ -95,7 +96,7 @@ class Share:
     @property
     def prepares(self) -> bool:
         """Whether this process does it: one for all that share a cluster."""
-        return self.where.address is None or not self.job
+        return self.alone or self.where.address is None or not self.job
 
 
 @dataclass

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,13 +17,10 @@ from touchstone.fuzz import corpus_folder, triage
 from touchstone.fuzz.campaign import Campaign, Result, run
 from touchstone.fuzz.cases import (
     corpus,
-    load,
-    outcomes,
-    reviewed_differences,
     write_outcomes,
 )
 from touchstone.fuzz.corpus_run import GROUP_KEYS, play_corpus, prepare
-from touchstone.fuzz.generator import Generator, Pair, harmless, pairs_of
+from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
 from touchstone.fuzz.neighbours import listing
@@ -31,29 +28,14 @@ from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.fuzz.share import Played, Share, Where
+from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
+from touchstone.fuzz.triage.restoring import restorer
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, Target, Unavailable, Versions
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
-SMALL_CLUSTER = {
-    "auto.create.topics.enable": "false",
-    "group.initial.rebalance.delay.ms": "0",
-    "log.cleaner.backoff.ms": "500",
-    "log.retention.bytes": "1048576",
-    "log.retention.ms": "-1",  # records of cases bear a time of years ago
-    "log.segment.bytes": "1048576",
-    "offsets.topic.num.partitions": "1",
-    "offsets.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
-    "share.coordinator.state.topic.num.partitions": "1",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "transaction.state.log.num.partitions": "1",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-}
-"""Of a target that we start: neither a mutated name nor a long run makes it grow."""
 API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
 """The second is served where ZooKeeper holds the registry."""
 
@@ -96,21 +78,17 @@ class Bounds:
 
 
 class RunAt(NamedTuple):
-    """A target that runs: where cases go, and what watches may look at (None: it is in process)."""
+    """A target that runs: where cases go, what watches may look at and how it was started; the last
+    two are None of one in this process.
+    """
 
     where: Where
     watched: Watched | None
+    shape: Shape | None
 
 
 class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
-
-
-def served_pairs(release: str | None, listed: Versions) -> list[Pair]:
-    """The (API key, version) pairs that the target serves and that do it no harm."""
-    nearest = release or advertised.nearest(listed)
-    ranges = {key: advertised.served(nearest, key, listed) for key in listed}
-    return harmless(pairs_of(ranges))
 
 
 def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions:
@@ -193,24 +171,15 @@ def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds:
     return played
 
 
-def recorded_for(target: Target) -> dict[str, str] | None:
-    """What real Kafka of the target's release did, without what is reviewed for our personas."""
-    release = target.release or advertised.release_of(target.advertised())
-    try:
-        recorded = outcomes(release) if release else None
-    except FileNotFoundError:
-        return None
-    if recorded is None or target.kind != "reference":
-        return recorded
-    known_different = {
-        n for row in reviewed_differences() if release in row.releases for n in row.cases
-    }
-    return {name: shown for name, shown in recorded.items() if name not in known_different}
-
-
-def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds) -> int:
-    """The campaign's line in the table, then one file per group of findings; returns how many
-    groups there are. Raises TargetDied.
+def report(
+    played: Played,
+    campaign: Campaign,
+    link: Link,
+    restore: Callable[[], object],
+    bounds: Bounds,
+) -> int:
+    """The campaign's line in the table, then one file per cause of findings; returns how many of
+    them repeat. Raises TargetDied.
     """
     result = played.result
     click.echo(
@@ -224,13 +193,27 @@ def report(played: Played, campaign: Campaign, link: Link, bounds: Bounds) -> in
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
             f"{played.gone}"
         )
-    groups = triage.grouped(result.findings)
-    for number, ((oracle, key, shown), members) in enumerate(groups.items()):
-        small = triage.minimised_on_target(members[0], campaign, link)
-        path = triage.write(small, bounds.out / campaign.name, number)
-        click.echo(f"  {len(members):6} x {oracle} key {key}: {shown or 'no answer'}")
-        click.echo(f"           {small.sentence}; {len(small.wire)} bytes in {path.name}")
-    return len(groups)
+    trial = triage.trial_on(campaign, link, restore, result.findings)
+    steady = 0
+    for number, one in enumerate(triage.settled(result.findings, trial)):
+        path = triage.write_settled(one, bounds.out / campaign.name, number)
+        click.echo(triage.told(one, path))
+        steady += one.is_steady
+    return steady
+
+
+def restoring(
+    campaign: Campaign, target: Target, run_at: RunAt, link: Link
+) -> Callable[[], object]:
+    """What puts the target back as it was before the first case."""
+
+    def anew() -> None:
+        if campaign.source == "corpus":
+            prepare(link, corpus(), fresh=target.kind != "reference")
+        else:
+            run_at.where.prepare(link)
+
+    return anew if run_at.shape is None else restorer(target, run_at.shape, link, anew)
 
 
 def report_watches(watching: Watching | None) -> int:
@@ -275,7 +258,8 @@ def run_on_target(
                 played = play_corpus_campaign(campaign, target, link, own)
             else:
                 played, watching = play_campaign(campaign, pairs, link, run_at, own)
-            found += report(played, campaign, link, own) + report_watches(watching)
+            restore = restoring(campaign, target, run_at, link)
+            found += report(played, campaign, link, restore, own) + report_watches(watching)
             if played.result.interrupted:
                 click.echo(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE
@@ -286,9 +270,10 @@ def started(target: Target, special: Special) -> RunAt:
     """Where cases go; the target runs, unless it is to be in this process."""
     if special.in_process:
         switches = tuple(sorted(getattr(target, "switches", ())))
-        return RunAt(Where(None, str(target.release), switches), None)
+        return RunAt(Where(None, str(target.release), switches), None, None)
     config = {} if target.kind == "external" else SMALL_CLUSTER
-    endpoint = target.start(Shape(config=config))
+    shape = Shape(config=config)
+    endpoint = target.start(shape)
     host, port = endpoint.bootstrap[0]
     require_loopback(host, is_mine=special.mine)
     where = Where(
@@ -298,17 +283,21 @@ def started(target: Target, special: Special) -> RunAt:
         zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
     )
     watched = Watched(endpoint, target.advertised(), in_process=target.kind == "reference")
-    return RunAt(where, watched)
+    return RunAt(where, watched, shape)
 
 
 def replay_case(path: Path, link: Link) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
-    case = load(path)
-    prepare(link, [case], fresh=False)
-    named = [case.oracle] if case.oracle else [n for n in ORACLES if n != "keeps_the_connection"]
-    judged = Campaign("replay", "", "generated", {}, (0, 0), {n: ORACLES[n] for n in named}, 1)
-    shown, findings = triage.replay(judged, case.wire, link)
-    click.echo(f"{case.name}: {shown}")
+    stored = triage.load(path)
+    prepare(link, [stored.case], fresh=False)
+    named = (
+        [stored.case.oracle] if stored.case.oracle else ORACLES.keys() - {"keeps_the_connection"}
+    )
+    oracles = {name: oracle for name, oracle in ORACLES.items() if name in named}
+    judged = Campaign("replay", "", "generated", {}, (0, 0), oracles, 1)
+    shown, findings = triage.replayed(judged, stored, link)
+    for line in shown:
+        click.echo(f"{stored.case.name}: {line}")
     for finding in findings:
         click.echo(f"  {finding.oracle}: {finding.sentence}")
     return FOUND if findings else 0

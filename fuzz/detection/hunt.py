@@ -18,7 +18,7 @@ from touchstone.fuzz.detection.planted import target_file
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.preparation import prepare as prepare_world
 from touchstone.fuzz.runner import Link, stopwatch
-from touchstone.fuzz.target_run import SMALL_CLUSTER, recorded_for, served_pairs
+from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
 from touchstone.fuzz.watches import WATCHES
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching

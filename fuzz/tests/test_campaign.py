@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import random
 
 import pytest
 
 from touchstone.fuzz.campaign import BadCampaign, campaigns, generated, judge, load
-from touchstone.fuzz.cases import load as load_case
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.oracles import ORACLES, SentFrame
 from touchstone.fuzz.outcome import KEPT, SILENT, Outcome
-from touchstone.fuzz.triage import framed, grouped, minimised, shorter_candidates, write
+from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.wire.headers import encode_request
 
 FRAMES = campaigns()["frames"]
@@ -83,36 +81,6 @@ def test_a_bad_campaign_file_is_named_with_what_is_wrong(tmp_path, change, said)
 def test_oracles_that_need_one_header_are_not_asked_about_several_frames():
     sent = SentFrame(3, 4, 9, HANG + HANG)
     assert judge(FRAMES, sent, Outcome((b"\0\0\0\1",), KEPT), 1, 1, ()) == []
-
-
-def test_findings_of_one_behaviour_are_one_group_with_the_shortest_in_front():
-    groups = grouped([finding(HANG + b"", 1), finding(framed(HANG[4:] + b"more"), 2)])
-    assert [[len(f.wire) for f in members] for members in groups.values()] == [
-        [len(HANG), len(HANG) + 4]
-    ]
-
-
-def test_minimising_finds_the_byte_that_matters():
-    wire = framed(HANG[4:12] + random.Random(1).randbytes(40) + b"\xee" + bytes(20))
-    small = minimised(finding(wire), lambda candidate: 0xEE in candidate[12:], tries=500)
-    assert small.wire == framed(HANG[4:12] + b"\xee")
-
-
-def test_minimising_tries_no_more_than_it_may():
-    tried = []
-    minimised(finding(HANG), lambda candidate: tried.append(candidate) or False, tries=10)
-    assert len(tried) == 10
-
-
-def test_of_several_frames_one_is_tried_first():
-    assert next(iter(shorter_candidates(HANG + framed(b"12345678")))) == HANG
-
-
-def test_a_written_finding_reads_as_a_case(tmp_path):
-    case = load_case(write(finding(HANG), tmp_path, 3))
-    assert (case.wire, case.key, case.version, case.correlation_id, case.oracle) == (
-        HANG, 3, 4, 9, "answers_in_time",
-    )  # fmt: skip
 
 
 def test_oracles_by_name_are_functions_of_that_name():

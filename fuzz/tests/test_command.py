@@ -16,7 +16,8 @@ from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback
-from touchstone.fuzz.triage import framed
+from touchstone.fuzz.tests.seeded import SWITCHED, bench
+from touchstone.fuzz.triage import framed, write
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.headers import encode_request
 
@@ -100,6 +101,15 @@ def test_a_good_frame_replays_without_a_finding(tmp_path):
         f'class = 0\nsentence = "s"\nkey = 18\nversion = 0\nsegments = ["{good.hex()}"]\n'
     )
     assert run("--replay", str(path)).exit_code == 0
+
+
+def test_a_finding_of_two_steps_replays(tmp_path):
+    one = next(one for one in SWITCHED if one.name == "sequence-gap-accepted")
+    with bench(one) as made:
+        path = str(write(made.complains(one.by_hand)[0], tmp_path, 0))
+    planted = run("--target", "reference@4.3+sequence-gap-accepted", "--replay", path)
+    assert (planted.exit_code, "differs" in planted.output) == (1, True), planted.output
+    assert run("--target", "reference@4.3", "--replay", path).exit_code == 0
 
 
 class Peer:

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from touchstone.fuzz.runner import Link
-from touchstone.fuzz.target_run import SMALL_CLUSTER
+from touchstone.fuzz.targets import SMALL_CLUSTER
 from touchstone.fuzz.triage import framed
 from touchstone.fuzz.watches import WATCHES, stored_batches
 from touchstone.fuzz.watches.canary_records import Acknowledged

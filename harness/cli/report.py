@@ -43,6 +43,7 @@ def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool)
         return INCOMPLETE
     refused = refusals(files, allow_incomplete)
     files = [file for file in files if file.header]
+    fuzz_files = inputs.find_fuzz(results)
     if files:
         click.echo(plain.table(plain.from_footers(files)))
     if refused or not files:
@@ -50,7 +51,7 @@ def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool)
     reason = session.why_not()
     if reason:
         return without_spark(files, reason)
-    return aggregate(files, out, master, allow_incomplete)
+    return aggregate(files, out, master, allow_incomplete, fuzz_files)
 
 
 def refusals(files: Sequence[inputs.ResultFile], allow_incomplete: bool) -> list[inputs.Defect]:
@@ -82,8 +83,9 @@ def without_spark(files: Sequence[inputs.ResultFile], reason: str) -> int:
 
 
 def aggregate(
-    files: Sequence[inputs.ResultFile], out: Path, master: str, allow_incomplete: bool
-) -> int:
+    files: Sequence[inputs.ResultFile], out: Path, master: str, allow_incomplete: bool,
+    fuzz_files: Sequence[Path] = (),
+) -> int:  # fmt: skip
     from touchstone.harness.spark import (
         report,  # pyspark's door: only here, when Spark is known to be able
     )
@@ -93,8 +95,9 @@ def aggregate(
 
     try:
         found = report.write(
-            files, out, master=master, allow_incomplete=allow_incomplete, say=say, names=NAMES
-        )
+            files, out, master=master, allow_incomplete=allow_incomplete, say=say, names=NAMES,
+            fuzz_files=fuzz_files,
+        )  # fmt: skip
     except report.Refused as refused:
         return complain(refused.defects)
     except session.NotRun as error:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from touchstone.harness.model.case_row import Footer, Header
-from touchstone.harness.results import jsonl, rows
+from touchstone.harness.results import fuzz_rows, jsonl, rows
 
 LONGEST_EDGE = 8 << 20  # bytes: a header or footer longer than this is not one
 BLOCK = 1 << 16
@@ -75,6 +75,8 @@ def find(results: Iterable[str]) -> list[Path]:
         path = Path(argument)
         if path.is_dir():
             inside = [p for p in sorted(path.rglob("*.jsonl")) if not is_other(p)]
+        elif path.name == fuzz_rows.NAME:
+            continue
         elif path.is_file():
             inside = [path]
         else:
@@ -86,6 +88,19 @@ def find(results: Iterable[str]) -> list[Path]:
     if not found:
         raise NotResults(f"{', '.join(results)}: no result file (*.jsonl) in it")
     return sorted(found.values())
+
+
+def find_fuzz(results: Iterable[str]) -> list[Path]:
+    """The rows of fuzz runs that the same arguments name, each once, in path order."""
+    found: set[Path] = set()
+    for argument in results:
+        matches = [Path(argument), *map(Path, glob.glob(argument, recursive=True))]
+        for path in matches:
+            if path.is_dir():
+                found.update(p.resolve() for p in path.rglob(fuzz_rows.NAME))
+            elif path.is_file() and path.name == fuzz_rows.NAME:
+                found.add(path.resolve())
+    return sorted(found)
 
 
 def is_other(path: Path) -> bool:

@@ -47,6 +47,7 @@ SUMMARY = (
     "files",
     "status",
     "detection",
+    "fuzz",
 )
 Table = Callable[[str], DataFrame]
 

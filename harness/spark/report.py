@@ -23,9 +23,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from touchstone.harness.spark import ingest, inputs, page, summary
+from touchstone.harness.spark import ingest, inputs, page, schema, summary
 from touchstone.harness.spark.inputs import Defect, ResultFile
-from touchstone.harness.spark.jobs import detection, evidence, history, matrices, trend
+from touchstone.harness.spark.jobs import detection, evidence, fuzz, history, matrices, trend
 from touchstone.harness.spark.runs import Run, adjacent, ordered
 from touchstone.harness.spark.session import session
 
@@ -51,9 +51,11 @@ def write(
     master: str = "local[*]",
     allow_incomplete: bool = False,
     names: Names | None = None,
+    fuzz_files: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Aggregate `files` into `out`; the summary as written to summary.json.
 
+    `fuzz_files` are rows of fuzz runs (`results.fuzz_rows`), told beside the targets.
     `names` is for the page only: it lets error code 37 be read as INVALID_PARTITIONS without Spark
     knowing Kafka.
 
@@ -67,7 +69,7 @@ def write(
         say(f"starting Spark on {master}")
         with session(scratch, master, stated) as spark:
             report = Report(spark, scratch, out, say, names or {})
-            found = report.build(files, allow_incomplete)
+            found = report.build(files, allow_incomplete, fuzz_files)
         publish(scratch / "out", out)
         return found
     finally:
@@ -108,7 +110,9 @@ class Report:
         ] = {}  # what Spark counted, by (run, target)
         self.defects: list[Defect] = []
 
-    def build(self, files: Sequence[ResultFile], allow_incomplete: bool) -> dict[str, Any]:
+    def build(
+        self, files: Sequence[ResultFile], allow_incomplete: bool, fuzz_files: Sequence[Path] = ()
+    ) -> dict[str, Any]:
         runs = ordered(files)
         self.ingest(runs)
         self.refuse(allow_incomplete)
@@ -130,6 +134,7 @@ class Report:
         self.jobs(latest, runs)
         self.say("writing the summary and the page")
         found = summary.collect(self.table, latest, runs, self.counted)
+        found["fuzz"] = self.fuzz(fuzz_files)
         summary.write(found, self.out)
         model = page.model(found, self.table, latest, runs)
         model |= {"folders": page.folders(runs, self.home), "names": self.names}
@@ -177,6 +182,20 @@ class Report:
         self.save("api_version", matrices.api_version(latest))
         self.save("differences", evidence.differences(self.table("verdicts")))
         self.save("findings", evidence.findings(self.table("verdicts")))
+
+    def fuzz(self, files: Sequence[Path]) -> list[dict[str, Any]]:
+        """The tables of fuzz runs; what each campaign came to on each target."""
+        if not files:
+            return []
+        paths = [str(path) for path in files]
+        for name, kind, schema_ in (
+            ("fuzz_shards", "shard", schema.FUZZ_SHARD),
+            ("fuzz_causes", "cause", schema.FUZZ_CAUSE),
+        ):
+            lines = self.spark.read.schema(schema_).json(paths)
+            self.save(name, lines.where(f.col("fuzz") == kind))
+        told = fuzz.campaigns(self.table("fuzz_shards"), self.table("fuzz_causes"))
+        return summary.sorted_rows(told, "target", "campaign")
 
     def runs_df(self, runs: list[Run]) -> DataFrame:
         return ingest.runs_table(self.spark, runs)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pyspark.sql import types as t
 
-from touchstone.harness.results import rows
+from touchstone.harness.results import fuzz_rows, rows
 
 CORRUPT = "_corrupt"
 
@@ -46,6 +46,11 @@ TYPES: dict[str, t.DataType] = {
 LINE = t.StructType(
     [t.StructField(name, TYPES[kind]) for name, kind in rows.CASE.items()]
     + [t.StructField(CORRUPT, t.StringType())]
+)
+
+FUZZ_SHARD, FUZZ_CAUSE = (
+    t.StructType([t.StructField(name, TYPES[kind]) for name, kind in fields.items()])
+    for fields in (fuzz_rows.SHARD, fuzz_rows.CAUSE)
 )
 
 RUNS = t.StructType(

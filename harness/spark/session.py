@@ -118,17 +118,27 @@ def process_folder() -> Path:
 
 
 @contextmanager
-def session(scratch: Path, master: str = "local[*]", rows: int = 0) -> Iterator[SparkSession]:
+def session(
+    scratch: Path,
+    master: str = "local[*]",
+    rows: int = 0,
+    *,
+    app: str = "touchstone report",
+    worker_path: str | None = None,
+) -> Iterator[SparkSession]:
     """A Spark session for the length of a `with`. Raises NotRun where Spark cannot start.
 
     `rows` is about how many it will see: a small report is mostly the start of a virtual machine.
+    `worker_path` is PYTHONPATH of Python workers, for whoever has any.
     """
     reason = why_not()
     if reason:
         raise NotRun(reason)
     from pyspark.sql import SparkSession  # the door: nothing outside harness/spark may do this
 
-    builder = SparkSession.builder.appName("touchstone report").master(master)
+    builder = SparkSession.builder.appName(app).master(master)
+    if worker_path is not None:
+        builder = builder.config("spark.executorEnv.PYTHONPATH", worker_path)
     for name, value in settings(scratch, master, rows).items():
         builder = builder.config(name, value)
     log = process_folder() / "spark.log"

@@ -188,6 +188,7 @@ function overview() {
       title("Planted defects", `${num(caught)} of ${num(planted)} caught by the suites`),
       detectionTable(),
     );
+  if (D.summary.fuzz.length) nodes.push(title("Fuzz campaigns", "of all runs"), fuzzTable());
   if (D.summary.reasons.length) nodes.push(title("Not judged, and why"), reasonsTable());
   return nodes;
 }
@@ -247,6 +248,42 @@ function detectionTable() {
   );
 }
 const more = (n) => (n > 0 ? " and " + num(n) + " more" : null);
+
+/* What campaigns played and found; a cause that did not repeat five times is unsteady. */
+function fuzzTable() {
+  return card(
+    h(
+      "table",
+      {},
+      head(
+        "Target",
+        "Campaign",
+        numeric("executions"),
+        numeric("per second"),
+        numeric("signatures"),
+        numeric("causes"),
+        numeric("unsteady"),
+      ),
+      h(
+        "tbody",
+        {},
+        D.summary.fuzz.map((x) =>
+          h(
+            "tr",
+            {},
+            h("td", { class: "mono" }, x.target),
+            h("td", {}, x.campaign, x.died ? " (the target died)" : null),
+            h("td", { class: "n" }, num(x.executions)),
+            h("td", { class: "n" }, num(Math.round((x.executions * x.shards) / (x.seconds || 1)))),
+            h("td", { class: "n" }, num(x.signatures)),
+            h("td", { class: "n" }, num(x.causes)),
+            h("td", { class: "n" }, num(x.unsteady)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
 
 /* One line per claim: its worst case. */
 function topClaims() {

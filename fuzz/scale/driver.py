@@ -1,0 +1,160 @@
+"""A run in two stages of tasks: shards are played, then what they complained about is grouped once
+for all and the groups are dealt out again, to be made small and replayed. Files and rows are
+written here.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.fuzz.campaign import Result
+from touchstone.fuzz.runner import stopwatch
+from touchstone.fuzz.scale.tasks import Chore, Job, Played, play_shard, settle_groups
+from touchstone.fuzz.triage import Settled, grouped, told, write_settled
+from touchstone.harness.model.target import Target, Unavailable
+from touchstone.harness.results import fuzz_rows
+from touchstone.harness.spark.shards import shards as spark_shards
+
+FOUND, INCOMPLETE = 1, 3
+OWN_BROKER = ("reference", "process")
+"""Kinds of targets that each task starts for itself."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked for: campaigns of a target from a seed, each for `seconds` or for `cases`."""
+
+    target: str
+    campaigns: tuple[str, ...]
+    seed: int
+    seconds: float | None
+    cases: int | None
+    out: Path
+    is_mine: bool = False
+
+
+def refuse_shared(target: Target, *, is_shared: bool) -> None:
+    """Raise Unavailable for a target that all tasks would play on at once, unless that is meant."""
+    if target.kind not in OWN_BROKER and not is_shared:
+        raise Unavailable(
+            f"{target.name} is one target for all shards: cases of one would be answered by what "
+            "others left (--shards-share-target if that is meant)"
+        )
+
+
+def run_sharded(plan: Plan, master: str, shards: int) -> int:
+    """Play, settle, write; the exit code. Raises NotRun where Spark cannot start."""
+    elapsed = stopwatch()
+    with (
+        tempfile.TemporaryDirectory(prefix="fuzz-spark-") as scratch,
+        spark_shards(Path(scratch), master) as spark,
+    ):
+        click.echo(f"{shards} shards on {master}, ready after {elapsed():.1f} s", err=True)
+        began = elapsed()
+        played = list(chain.from_iterable(spark.run(play_shard, jobs(plan, shards))))
+        results, took = merged(played), elapsed() - began
+        for result in results.values():
+            click.echo(told_of(result, played))
+        click.echo(f"played in {took:.1f} s", err=True)
+        ones = list(chain.from_iterable(spark.run(settle_groups, chores(plan, results, shards))))
+        click.echo(f"settled in {elapsed() - began - took:.1f} s", err=True)
+    write(plan, played, ones, shards)
+    if any(one.died for one in played):
+        return INCOMPLETE
+    return FOUND if any(one.is_steady for _, one in ones) else 0
+
+
+def write(plan: Plan, played: list[Played], ones: list[tuple[str, Settled]], shards: int) -> None:
+    """The findings as one machine would write them, and the rows; all told on the way."""
+    rows = [shard_row(plan, one, shards) for one in played]
+    for campaign in plan.campaigns:
+        mine = sorted((one for name, one in ones if name == campaign), key=lambda one: one.cause)
+        for number, one in enumerate(mine):
+            path = write_settled(one, plan.out / campaign, number)
+            click.echo(told(one, path))
+            rows.append(cause_row(plan, campaign, one, path))
+    plan.out.mkdir(parents=True, exist_ok=True)
+    fuzz_rows.write(plan.out / fuzz_rows.NAME, rows)
+    for part in played:
+        if part.died:
+            click.echo(f"shard {part.shard}: the target died {part.died}", err=True)
+
+
+def jobs(plan: Plan, shards: int) -> list[Job]:
+    return [
+        Job(
+            plan.target, plan.campaigns, plan.seed, shard, shards, plan.seconds, plan.cases,
+            plan.is_mine,
+        )
+        for shard in range(shards)
+    ]  # fmt: skip
+
+
+def merged(played: Iterable[Played]) -> dict[str, Result]:
+    """The shards' results as one for each campaign, as one machine would have it."""
+    whole: dict[str, Result] = {}
+    for one in played:
+        mine = whole.setdefault(one.result.campaign, Result(one.result.campaign))
+        mine.cases += one.result.cases
+        mine.signatures.update(one.result.signatures)
+        mine.findings += one.result.findings
+    for result in whole.values():
+        result.findings.sort(key=lambda finding: (finding.index, finding.oracle))
+    return whole
+
+
+def chores(plan: Plan, results: dict[str, Result], shards: int) -> list[Chore]:
+    """The groups of all campaigns, dealt to at most `shards` tasks."""
+    groups = [
+        (name, tuple(members))
+        for name, result in results.items()
+        for members in grouped(result.findings).values()
+    ]
+    dealt = (tuple(groups[number::shards]) for number in range(shards))
+    return [Chore(plan.target, mine, plan.is_mine) for mine in dealt if mine]
+
+
+def told_of(result: Result, played: Iterable[Played]) -> str:
+    """A campaign's line of the table; its rate is that of all shards together."""
+    seconds = max((one.seconds for one in parts_of(result, played)), default=0.0)
+    return (
+        f"{result.campaign}: {result.cases} cases, {result.cases / max(seconds, 1e-9):.0f}/s, "
+        f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
+    )
+
+
+def parts_of(result: Result, played: Iterable[Played]) -> Iterator[Played]:
+    return (one for one in played if one.result.campaign == result.campaign)
+
+
+def run_of(plan: Plan) -> dict[str, Any]:
+    """What all rows of a run share."""
+    name = f"{plan.target} seed {plan.seed}"
+    return {"schema": fuzz_rows.SCHEMA, "run": name, "target": plan.target, "seed": plan.seed}
+
+
+def shard_row(plan: Plan, one: Played, shards: int) -> dict[str, Any]:
+    return run_of(plan) | {
+        "fuzz": "shard", "campaign": one.result.campaign, "shard": one.shard, "shards": shards,
+        "executions": one.result.cases, "seconds": round(one.seconds, 3),
+        "signatures": len(one.result.signatures), "complaints": len(one.result.findings),
+        "died": one.died,
+    }  # fmt: skip
+
+
+def cause_row(plan: Plan, campaign: str, one: Settled, path: Path) -> dict[str, Any]:
+    steps = one.finding.as_script.steps
+    return run_of(plan) | {
+        "fuzz": "cause", "campaign": campaign, "oracle": one.cause.oracle, "key": one.cause.key,
+        "behaviour": one.cause.behaviour, "sentence": one.finding.sentence,
+        "members": one.members, "steps": len(steps),
+        "bytes": sum(len(step.wire) for step in steps), "runs": one.runs, "repeats": one.repeats,
+        "file": str(path.relative_to(plan.out)),
+    }  # fmt: skip

@@ -1,0 +1,173 @@
+"""What one Spark task does: play a shard of the campaigns, or settle some of the groups.
+
+Case i of a campaign descends from (seed, i) alone, so shard k of n plays the cases k, k + n, k + 2n
+... and all shards together play what one machine plays with that seed. The frozen corpus is one
+shard's, since its cases have an order. Every task starts and stops a target of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from touchstone.fuzz.campaign import Campaign, Finding, Result, campaigns, run
+from touchstone.fuzz.cases import corpus
+from touchstone.fuzz.corpus_run import prepare
+from touchstone.fuzz.generator import Generator
+from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.fuzz.share import Share, Where, play
+from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
+from touchstone.fuzz.triage import Settled, settle, trial_on
+from touchstone.fuzz.triage.restoring import restorer
+from touchstone.harness.model.target import Shape, Target, Unavailable
+from touchstone.harness.targets import parse
+
+CONTROLLED_SHUTDOWN = 7
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one task does: campaigns for `seconds` or `cases` (of all shards together) each."""
+
+    target: str
+    campaigns: tuple[str, ...]
+    seed: int
+    shard: int
+    shards: int
+    seconds: float | None
+    cases: int | None
+    is_mine: bool = False
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a shard made of one campaign; `died` says how its target ended."""
+
+    shard: int
+    result: Result
+    seconds: float
+    died: str | None = None
+
+
+@dataclass(frozen=True)
+class Chore:
+    """Groups of findings for one task to settle: each campaign's name, its findings."""
+
+    target: str
+    groups: tuple[tuple[str, tuple[Finding, ...]], ...]
+    is_mine: bool = False
+
+
+@contextlib.contextmanager
+def started(word: str, *, is_mine: bool) -> Iterator[tuple[Target, Shape, Link]]:
+    """A target for one task, and a link to it. Raises Unavailable, StartFailed, NotReady."""
+    target = parse(word)
+    for host, _ in getattr(target, "addresses", ()):
+        require_loopback(host, is_mine=is_mine)
+    reason = target.available()
+    if reason:
+        raise Unavailable(reason)
+    shape = Shape(config={} if target.kind == "external" else SMALL_CLUSTER)
+    try:
+        host, port = target.start(shape).bootstrap[0]
+        require_loopback(host, is_mine=is_mine)
+        with Link(host, port) as link:
+            yield target, shape, link
+    finally:
+        target.stop()
+
+
+def play_shard(job: Job) -> list[Played]:
+    """The task of the first stage: every campaign's cases of this shard."""
+    known = campaigns()
+    with started(job.target, is_mine=job.is_mine) as (target, _, link):
+        return [
+            play_campaign(known[name], target, link, job)
+            for name in job.campaigns
+            if known[name].source != "corpus" or job.shard == 0
+        ]
+
+
+def play_campaign(campaign: Campaign, target: Target, link: Link, job: Job) -> Played:
+    if campaign.source == "corpus":
+        return play_frozen(campaign, target, link, job)
+    pairs = served_pairs(target.release, target.advertised())
+    cases = campaign.cases if job.cases is None else job.cases
+    share = Share(
+        campaign,
+        tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
+        where_of(target, link, is_mine=job.is_mine),
+        job.seed,
+        None if job.seconds is not None else share_of(cases, (job.shard, job.shards)),
+        job.seconds,
+        job=job.shard,
+        jobs=job.shards,
+        alone=True,
+    )
+    played = play(share, lambda _: None)
+    died = played.gone and f"after case {played.result.cases}: {played.gone}"
+    return Played(job.shard, played.result, played.seconds, died)
+
+
+def play_frozen(campaign: Campaign, target: Target, link: Link, job: Job) -> Played:
+    elapsed, result = stopwatch(), Result(campaign.name)
+    try:
+        prepare(link, corpus())
+        run(
+            campaign,
+            link,
+            lambda draw: Generator([], draw),
+            seed=job.seed,
+            wanted=lambda _: True,
+            recorded=recorded_for(target),
+            result=result,
+        )
+    except ConnectionError as gone:
+        return Played(job.shard, result, elapsed(), f"after case {result.cases}: {gone}")
+    return Played(job.shard, result, elapsed())
+
+
+def share_of(cases: int, shard: tuple[int, int]) -> int:
+    """How many of the first `cases` cases are the shard's: its number, and how many there are."""
+    number, count = shard
+    return len(range(number, cases, count))
+
+
+def where_of(target: Target, link: Link, *, is_mine: bool) -> Where:
+    return Where(
+        link.address,
+        ours=is_mine or target.kind != "external",
+        zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
+    )
+
+
+def settle_groups(chore: Chore) -> list[tuple[str, Settled]]:
+    """The task of the second stage: what stands for each of these groups, by campaign."""
+    known = campaigns()
+    with started(chore.target, is_mine=chore.is_mine) as (target, shape, link):
+        return [
+            (name, settled_on(known[name], members, target, shape, link, is_mine=chore.is_mine))
+            for name, members in chore.groups
+        ]
+
+
+def settled_on(
+    campaign: Campaign,
+    members: Sequence[Finding],
+    target: Target,
+    shape: Shape,
+    link: Link,
+    *,
+    is_mine: bool,
+) -> Settled:
+    def topics() -> None:
+        if campaign.source == "corpus":
+            prepare(link, corpus(), fresh=target.kind != "reference")
+        else:
+            where_of(target, link, is_mine=is_mine).prepare(link)
+
+    restore = restorer(target, shape, link, topics)
+    restore()
+    trial = trial_on(campaign, link, restore, members)
+    return settle(members[0], trial, members=len(members))

@@ -1,0 +1,56 @@
+"""Rows of fuzz runs beside result files: their tables, and what the page says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from touchstone.harness.results import fuzz_rows
+from touchstone.harness.spark import inputs
+from touchstone.harness.tests.spark.golden import golden, written
+
+BOTH = {"schema": 1, "run": "r", "target": "reference@4.3", "campaign": "frames", "seed": 1}
+
+
+def shard(number: int, **more: object) -> dict[str, object]:
+    return BOTH | {
+        "fuzz": "shard", "shard": number, "shards": 2, "executions": 500, "seconds": 2.0,
+        "signatures": 40 + number, "complaints": 3, "died": None,
+    } | more  # fmt: skip
+
+
+def cause(repeats: int) -> dict[str, object]:
+    return BOTH | {
+        "fuzz": "cause", "oracle": "parses", "key": 3, "behaviour": "trailing", "sentence": "s",
+        "members": 3, "steps": 1, "bytes": 27, "runs": 9, "repeats": repeats, "file": "f.toml",
+    }  # fmt: skip
+
+
+def test_rows_of_fuzz_runs_are_no_results(tmp_path):
+    path = tmp_path / "night" / fuzz_rows.NAME
+    path.parent.mkdir()
+    fuzz_rows.write(path, [shard(0)])
+    for argument in (tmp_path, path, tmp_path / "*" / "*.jsonl"):
+        assert inputs.find_fuzz([str(argument)]) == [path]
+    with pytest.raises(inputs.NotResults):
+        inputs.find([str(tmp_path)])
+    with pytest.raises(inputs.NotResults):
+        inputs.find([str(path)])
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.usefixtures("spark_here")
+def test_campaigns_are_told_beside_the_targets(tmp_path: Path) -> None:
+    rows = tmp_path / fuzz_rows.NAME
+    fuzz_rows.write(rows, [shard(0), shard(1), cause(5), cause(5), cause(2)])
+    found = written(golden(tmp_path / "results"), tmp_path / "out", fuzz_files=[rows])
+    assert found["fuzz"] == [
+        {
+            "target": "reference@4.3", "campaign": "frames", "shards": 2, "executions": 1000,
+            "seconds": 4.0, "signatures": 41, "died": 0, "causes": 2, "unsteady": 1,
+        }
+    ]  # fmt: skip
+    assert (tmp_path / "out" / "tables" / "fuzz_causes").is_dir()
+    assert '"campaign":"frames"' in (tmp_path / "out" / "index.html").read_text().replace(" ", "")
