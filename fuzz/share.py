@@ -12,6 +12,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
 from touchstone.fuzz.corpus_folder import Corpus
@@ -74,8 +75,12 @@ class Share:
     warm: int = 0  # cases that are played before the first that counts
     kept: tuple[bytes, ...] = ()  # frames of a corpus, played first by a guided campaign
 
+    @cached_property
+    def _choices(self) -> list[Pair]:
+        return list(self.pairs)
+
     def generator(self, draw: random.Random) -> Generator:
-        return Generator(list(self.pairs), draw)
+        return Generator(self._choices, draw)
 
     def planned(self) -> Iterator[Planned]:
         return planned_cases(
