@@ -12,7 +12,8 @@ a lane may carry depends on the shape of a case:
 - A whole frame with a fault may end its connection: one at a time on a lane.
 - A request that a peer may hold, and bytes that do not end where a frame ends, have a lane of their
   own, so that nobody waits behind them.
-- A case that keeps its lane for PATIENCE_S is left there, and another lane is opened in its place.
+- A case that keeps its lane for PATIENCE_S, while the peer is done with many others, is left there,
+  and another lane is opened in its place. Of a peer that is slow altogether no more is asked.
 
 A rejected road: asyncio, which spends more on a case than the case itself costs (two tasks, a
 future and three callbacks each). Outcomes leave in the order in which cases came, whatever order
@@ -57,6 +58,8 @@ MOST_LEFT = 256
 HELD_TIMEOUT_S = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 PATIENCE_S = 0.2
+AS_MANY = 2
+"""Cases that have ended meanwhile, for each connection."""
 LOOK_S = 0.01
 """How often deadlines are looked at."""
 WINDOW = 16_384
@@ -101,8 +104,8 @@ class Lane:
     """A connection and the cases that are on it, in the order in which they were sent."""
 
     __slots__ = (
-        "deadline", "events", "flights", "frames", "last", "left", "out", "own", "proven", "rounds",
-        "since", "socket",
+        "deadline", "done_before", "events", "flights", "frames", "last", "left", "out", "own",
+        "proven", "rounds", "since", "socket",
     )  # fmt: skip
 
     def __init__(self, address: tuple[str, int], own: bool) -> None:
@@ -121,6 +124,7 @@ class Lane:
         self.own = own
         self.left = False  # to a case that takes long; does not count among the connections
         self.since = 0.0
+        self.done_before = 0  # cases that had ended by then
         self.deadline = 0.0
         self.rounds = 0  # of asking elsewhere, before this silence is believed
         self.proven: Callable[[bool], None] | None = None  # a witness: told whether it was answered
@@ -154,6 +158,7 @@ class Engine:
         self._idle: dict[bool, list[Lane]] = {False: [], True: []}  # by `own`
         self._open: dict[bool, int] = {False: 0, True: 0}
         self._left = 0
+        self._done = 0
         self._busy: set[Lane] = set()
         self._again: deque[Flight] = deque()  # to be sent before anything new
         self._own: deque[Flight] = deque()
@@ -278,7 +283,7 @@ class Engine:
     def _expect(self, lane: Lane, now: float) -> None:
         """From now on the first case of the lane is what the peer is at."""
         held = bool(lane.flights) and lane.flights[0].held
-        lane.since = now
+        lane.since, lane.done_before = now, self._done
         lane.deadline = now + (HELD_TIMEOUT_S if held else self.timeout_s)
         lane.rounds = 0 if held else ROUNDS
 
@@ -362,6 +367,7 @@ class Engine:
     # --- ends -------------------------------------------------------------------------------------
 
     def _end(self, flight: Flight, end: str) -> None:
+        self._done += 1
         flight.outcome = Outcome(tuple(flight.answers), end)
 
     def _answered(self, lane: Lane) -> None:
@@ -419,7 +425,10 @@ class Engine:
         for lane in self._busy:
             if self._left >= MOST_LEFT:
                 return
-            if not (lane.own or lane.left) and now - lane.since > PATIENCE_S:
+            others = self._done - lane.done_before
+            if lane.own or lane.left or others < AS_MANY * self.connections:
+                continue
+            if now - lane.since > PATIENCE_S:
                 lane.left = True
                 self._left += 1
                 self._open[False] -= 1

@@ -13,13 +13,18 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
+from touchstone.fuzz.campaign import Result
 from touchstone.fuzz.share import Played, Share, merged, play
 
 
-def play_jobs(share: Share, jobs: int, tell: Callable[[str], object]) -> Played:
-    """The whole share, dealt out to so many processes; one tells how far it is."""
+def play_jobs(
+    share: Share, jobs: int, tell: Callable[[str], object], result: Result | None = None
+) -> Played:
+    """The whole share, dealt out to so many processes; one tells how far it is. With one process
+    `result` grows meanwhile.
+    """
     if jobs == 1:
-        return play(share, tell)
+        return play(share, tell, result)
     cases = share.cases
     parts = [
         replace(
