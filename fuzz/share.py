@@ -145,7 +145,7 @@ def play(share: Share, tell: Callable[[str], object], result: Result | None = No
             played.result.interrupted = True
         except ConnectionError as gone:
             played.gone = f"{gone}{in_words(player.in_flight())}"
-        played.seconds = elapsed()
+        played.seconds = progress.over_at or elapsed()
         played.connects = player.tally.connects
         if guide is not None:
             played.corpus = [entry.wire for entry in guide.corpus.entries]
