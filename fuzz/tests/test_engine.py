@@ -18,7 +18,7 @@ from touchstone.fuzz.engine import Engine, Planned
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
-from touchstone.fuzz.runner import PROBE_CORRELATION
+from touchstone.fuzz.runner import PROBE_CORRELATION, ROUNDS
 from touchstone.fuzz.segments import may_wait
 from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.io.server import serve
@@ -156,6 +156,22 @@ def test_a_case_that_is_never_answered_is_silent_and_nobody_waits_behind_it():
         came = list(engine.play(planned(i) for i in range(50)))
     ends = [outcome.end for _, outcome in came]
     assert (ends, len(peer.read)) == ([SILENT, *[KEPT] * 49], 50)
+
+
+@pytest.mark.parametrize(("slowest", "until"), [(0.2, 0.8), (60.0, 10.0)])
+def test_a_peer_that_is_slow_with_all_is_given_more_time(slowest, until):
+    with engine_on(Peer({})) as engine:
+        engine._slowest = slowest
+        lane = engine._dial(own=False)
+        engine._expect(lane, 0.0)
+        engine._late(lane, 0.3)
+        assert (lane.deadline, lane.rounds) == (pytest.approx(until), ROUNDS)
+
+
+def test_what_an_answer_took_is_remembered():
+    with engine_on(Peer({})) as engine:
+        list(engine.play([planned(0)]))
+        assert engine._slowest > 0
 
 
 def test_a_lane_is_left_to_a_case_that_takes_long_while_others_go_on(monkeypatch):
