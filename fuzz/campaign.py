@@ -162,7 +162,7 @@ def generated(
             name = draw.choice(names)
             wire = campaign.mutators[name](wire, draw)
             faults.append(name)
-        if harmful(wire):
+        if faults and harmful(wire):
             wire, faults = valid, []
         yield index, header_of(wire, pair, index & 0x7FFFFFFF), tuple(faults)
 

@@ -25,6 +25,9 @@ class Progress:
         self._elapsed, self._tell = elapsed, tell
         self._cases, self._seconds = cases, seconds
         self._at, self._done, self._known = 0.0, 0, 0
+        self.over_at: float | None = None
+        """When the seconds were over. Cases that a peer still holds then take seconds more, in
+        which others would have gone on: a rate does not count them."""
 
     def wanted(self, result: Result) -> bool:
         """Whether another case is to be drawn."""
@@ -33,6 +36,7 @@ class Progress:
             self._tell(self.line(result, now))
             self._at, self._done, self._known = now, result.cases, len(result.signatures)
         if self._seconds is not None and now >= self._seconds:
+            self.over_at = self.over_at or now
             return False
         return self._cases is None or result.cases < self._cases
 

@@ -12,6 +12,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
 from touchstone.fuzz.corpus_folder import Corpus
@@ -84,8 +85,12 @@ class Share:
     world: World | None = None  # of a target that is prepared for all jobs; None: each prepares it
     alone: bool = False  # no other share plays at its target
 
+    @cached_property
+    def _choices(self) -> list[Pair]:
+        return list(self.pairs)
+
     def generator(self, draw: random.Random, world: World) -> Generator:
-        return Generator(list(self.pairs), draw, world)
+        return Generator(self._choices, draw, world)
 
     def planned(self, make: MakeGenerator) -> Iterator[Planned]:
         return planned_cases(self.campaign, make, self.seed, first=self.job, step=self.jobs)
@@ -161,7 +166,7 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
             played.result.interrupted = True
         except ConnectionError as gone:
             played.gone = f"{gone}{in_words(player.in_flight())}"
-        played.seconds = elapsed()
+        played.seconds = progress.over_at or elapsed()
         played.connects, played.sent = player.tally.connects, player.tally.sent
         if guide is not None:
             played.corpus = [entry.wire for entry in guide.corpus.entries]

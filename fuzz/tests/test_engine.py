@@ -18,7 +18,8 @@ from touchstone.fuzz.engine import Engine, Planned
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
-from touchstone.fuzz.runner import PROBE_CORRELATION
+from touchstone.fuzz.runner import PROBE_CORRELATION, ROUNDS
+from touchstone.fuzz.segments import may_wait
 from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.framing import Frames
@@ -151,10 +152,43 @@ def test_what_stands_behind_a_case_that_ends_the_lane_was_never_read_and_goes_ou
 
 def test_a_case_that_is_never_answered_is_silent_and_nobody_waits_behind_it():
     peer = Peer({0: HOLD})
-    with engine_on(peer, connections=1, depth=1) as engine:
+    with engine_on(peer, connections=2, depth=1) as engine:
         came = list(engine.play(planned(i) for i in range(50)))
     ends = [outcome.end for _, outcome in came]
     assert (ends, len(peer.read)) == ([SILENT, *[KEPT] * 49], 50)
+
+
+@pytest.mark.parametrize(("slowest", "until"), [(0.2, 0.8), (60.0, 10.0)])
+def test_a_peer_that_is_slow_with_all_is_given_more_time(slowest, until):
+    with engine_on(Peer({})) as engine:
+        engine._slowest = slowest
+        lane = engine._dial(own=False)
+        engine._expect(lane, 0.0)
+        engine._late(lane, 0.3)
+        assert (lane.deadline, lane.rounds) == (pytest.approx(until), ROUNDS)
+
+
+def test_what_an_answer_took_is_remembered():
+    with engine_on(Peer({})) as engine:
+        list(engine.play([planned(0)]))
+        assert engine._slowest > 0
+
+
+def test_a_lane_is_left_to_a_case_that_takes_long_while_others_go_on(monkeypatch):
+    """And another is opened, so that as many as before go on."""
+    monkeypatch.setattr("touchstone.fuzz.engine.PATIENCE_S", 0.0)
+    peer, left = Peer({0: HOLD}), []
+
+    def source():
+        for index in itertools.count():
+            yield planned(index, ("trailing",))
+            if engine._left:
+                left.append(index)
+                return
+
+    with engine_on(peer, connections=2) as engine:
+        list(engine.play(source()))
+    assert left
 
 
 def test_a_peer_that_settles_itself_is_asked_nothing_elsewhere():
@@ -205,11 +239,17 @@ def test_outcomes_on_a_broker_are_those_of_one_connection():
         source = generated(campaigns()["frames"], lambda draw: Generator(pairs, draw), 3)
         cases = (Planned(*case) for case in itertools.islice(source, 400))
         host, _, port = cluster.bootstrap[0].rpartition(":")
-        with Engine((host, int(port)), **how) as engine:
+        with Engine((host, int(port)), settle=settle, **how) as engine:
             return [
                 (case.index, CLOSED if outcome.end == RESET else outcome.end, len(outcome.answers))
                 for case, outcome in engine.play(cases)
+                if not may_wait(case.sent.wire)  # its silence is believed at once
             ]
+
+    def settle() -> None:
+        """The loop has come round: what was sent before is done."""
+        for _ in range(4):
+            cluster.server.call(lambda now: None).result(60)
 
     with serve(release="4.3", config={"auto.create.topics.enable": "false"}) as cluster:
         assert shown() == shown(connections=1, depth=1)

@@ -57,3 +57,11 @@ def test_a_campaign_without_an_end_promises_none():
     clock.now = 2.0
     progress.wanted(result(10))
     assert said == ["valid: 10 cases, 5/s, 0 behaviours (0 new), 0 findings"]
+
+
+def test_a_rate_ends_when_the_seconds_are_over():
+    clock = Clock()
+    progress = Progress(clock, lambda line: None, cases=None, seconds=5.0)
+    for clock.now in (4.0, 5.5, 9.0):
+        progress.wanted(result(10))
+    assert progress.over_at == 5.5
