@@ -57,6 +57,8 @@ class ClassicConsumer(GroupConsumer):
             self._joined_topics = self.topics
             share = yield from self.member.join()
             if share is not None:
+                # It waited for the others, not for the application (HeartbeatThread.enable).
+                self._polled_at = self.view.now
                 yield from self._take_over(assignors.assigned(share))
 
     def _look_for_reasons(self) -> None:

@@ -110,8 +110,20 @@ class Member:
     # --- joining -------------------------------------------------------------------------------
 
     def join(self) -> Flow[bytes | None]:
-        """One attempt: the share of this member, or None where it has to try again."""
+        """One attempt: the share of this member, or None where it has to try again.
+
+        An error leaves the reason to join as it was (AbstractCoordinator.joinGroupIfNeeded).
+        """
         why, self.rejoin = self.rejoin, ""
+        share = None
+        try:
+            share = yield from self._attempt(why)
+        finally:
+            if share is None:
+                self.rejoin = self.rejoin or why
+        return share
+
+    def _attempt(self, why: str) -> Flow[bytes | None]:
         body = {
             **self._name,
             "group_instance_id": self.instance_id,
@@ -124,7 +136,6 @@ class Member:
         timeout = self.rebalance_timeout_ms + JOIN_LAPSE_MS
         joined = yield from self._said("JoinGroup", body, timeout_ms=timeout)
         if joined is None:
-            self.rejoin = self.rejoin or why
             return None
         self._agree(joined.get("protocol_type"))
         self.id, self.generation = joined["member_id"], joined["generation_id"]

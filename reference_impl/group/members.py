@@ -198,7 +198,9 @@ class Group:
         names = {name for name, _ in protocols}
         if self.state is State.EMPTY:
             return bool(protocol_type and names)
-        return protocol_type == self.protocol_type and bool(names & self.candidates())
+        # All of no members support anything: who was given an id joins after the last has left.
+        common = any(self.support[name] == len(self.members) for name in names)
+        return protocol_type == self.protocol_type and common
 
     def elected(self, tie: Order) -> str:
         """The protocol most members prefer among those all support (GROUP-15)."""

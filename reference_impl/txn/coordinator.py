@@ -33,7 +33,8 @@ from touchstone.reference_impl.txn.transaction import (
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
-TIMEOUTS, EXPIRY = "timeouts", "expiry"
+TIMEOUTS, EXPIRY, COMPLETIONS = "timeouts", "expiry", "completions"
+AGAIN_MS = 20  # after which a marker or a completion that could not be written is tried again
 _ENDS = {
     (True, "plain"): Input.COMMIT,
     (False, "plain"): Input.ABORT,
@@ -100,6 +101,7 @@ class Coordinator:
         self._partition_of = partition_of
         self._new_id, self._keep, self._mark, self._alarm = new_id, keep, mark, alarm
         self._armed: set[str] = set()
+        self._unfinished: list[Callable[[int], None]] = []  # completions that could not be written
 
     # --- which partitions are ours -----------------------------------------------------------
 
@@ -241,6 +243,11 @@ class Coordinator:
             if self.led:
                 self._arm(EXPIRY, self.rules.expiry_check_ms, now)
             return
+        if name == COMPLETIONS:
+            unfinished, self._unfinished = self._unfinished, []
+            for complete in unfinished:
+                complete(now)
+            return
         going_on = False
         for led, entry in list(self._all()):
             if entry.transaction.state is not State.ONGOING:
@@ -248,7 +255,8 @@ class Coordinator:
             late = self._is_late(entry.transaction, now)
             if late and not entry.pending and TABLE[State.ONGOING, Input.TIMEOUT].do is Do.FENCE:
                 self._fence(led, entry, now)
-            going_on = going_on or not late or entry.pending
+            # Also where the fence could not be written: Kafka looks again for as long as it leads.
+            going_on = going_on or entry.transaction.state is State.ONGOING
         if going_on:
             self._arm(TIMEOUTS, self.rules.timeout_check_ms, now)
 
@@ -365,12 +373,19 @@ class Coordinator:
         one = entry.transaction
         commit = one.state is State.PREPARE_COMMIT
 
-        def done(at: int) -> None:
+        def complete(at: int) -> None:
             if self.led.get(partition) is led and entry.transaction is one:
                 over = one.complete(TABLE[one.state, Input.MARKED].next, at)
-                self._write(led, entry, over, at, lambda code, then: None)
+                self._write(led, entry, over, at, written)
 
-        self._mark(one, commit, led.epoch, now, done)
+        def written(code: int, at: int) -> None:
+            # Nobody asks for a completion, so nobody else tries again, and the id is busy until it
+            # is written (TransactionMarkerChannelManager.retryLogAppends at 1.0.2, 2.2.1, 2.8.2).
+            if code == E.COORDINATOR_NOT_AVAILABLE:
+                self._unfinished.append(complete)
+                self._arm(COMPLETIONS, AGAIN_MS, at)
+
+        self._mark(one, commit, led.epoch, now, complete)
 
 
 def _may_be(one: Transaction, expected: Producer) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.cluster.topology import NO_LEADER
+from touchstone.reference_impl.txn.coordinator import AGAIN_MS
 from touchstone.reference_impl.txn.transaction import Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 WRITE_TXN_MARKERS, CHANNEL = 27, "transactions"
-AGAIN_MS = 20  # after which what failed is tried again
 _DONE = {E.NONE, E.UNSUPPORTED_FOR_MESSAGE_FORMAT}
 _NOT_WANTED = {E.INVALID_PRODUCER_EPOCH, E.TRANSACTION_COORDINATOR_FENCED}
 

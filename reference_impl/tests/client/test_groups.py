@@ -92,6 +92,16 @@ def test_what_a_member_cannot_help_is_raised(api, code):
         runner.run(consumer.poll())
 
 
+@pytest.mark.parametrize("api", ["JoinGroup", "SyncGroup"])
+def test_who_was_refused_joins_again_with_the_next_poll(api):
+    consumer, runner = member(Coordinating(**{api: [E.INCONSISTENT_GROUP_PROTOCOL]}))
+    with pytest.raises(KafkaError):
+        runner.run(consumer.poll())
+    runner.run(consumer.poll())
+    assert len(runner.asked("JoinGroup")) == 2
+    assert consumer.positions == dict.fromkeys(BOTH, 0)
+
+
 @pytest.mark.parametrize(
     ("api", "code", "ids"),
     [
@@ -162,6 +172,20 @@ def test_who_does_not_poll_leaves_and_cannot_commit():
     runner.run(consumer.poll())
     assert consumer.member.generation == 2
     runner.run(consumer.commit())
+
+
+def test_who_waits_for_the_other_members_does_not_fail_to_poll():
+    script = Coordinating()
+    consumer, runner = member(script, max_poll_interval_ms=1_000)
+
+    def slow(ask):
+        runner.view.now += 3_000 * (ask.api == "JoinGroup")
+        return script(ask)
+
+    runner.script = slow
+    runner.run(consumer.poll())
+    runner.run(consumer.commit())
+    assert not runner.asked("LeaveGroup")
 
 
 def test_beat_leaves_for_who_does_not_poll():

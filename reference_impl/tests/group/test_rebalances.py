@@ -152,6 +152,20 @@ def test_a_first_join_is_given_an_id_that_lapses():
     assert ticket.answer["error_code"] == E.NONE
 
 
+@pytest.mark.parametrize("protocols", [(RANGE,), (ROUND,)])
+def test_who_was_given_an_id_joins_after_the_last_member_has_left(protocols):
+    world = World()
+    first, last = world.stable(2)
+    assert world.leave(first) == E.NONE  # the group waits for the other one from now on
+    given = world.join(needs_id=True).answer["member_id"]
+    assert world.leave(last) == E.NONE
+    assert world.group.state is State.PREPARING  # and for the one who was given an id
+    ticket = world.join(given, needs_id=True, protocols=protocols)
+    world.wait_for([ticket])
+    assert ticket.answer["error_code"] == E.NONE
+    assert ticket.answer["leader"] == given
+
+
 def test_a_full_group_takes_nobody():
     world = World(max_size=1)
     world.stable(1)

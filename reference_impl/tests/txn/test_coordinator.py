@@ -12,7 +12,7 @@ import pytest
 
 from touchstone.reference_impl.tests.txn.world import PARTITION, T, World
 from touchstone.reference_impl.txn import log_records
-from touchstone.reference_impl.txn.coordinator import Producer
+from touchstone.reference_impl.txn.coordinator import AGAIN_MS, Producer
 from touchstone.reference_impl.txn.states import State
 from touchstone.reference_impl.txn.transaction import LAST_EPOCH, Transaction
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -85,6 +85,47 @@ def test_a_change_that_cannot_be_written_did_not_happen():
     world.fails_with = E.NONE
     assert world.one.state is State.EMPTY
     assert code(world.end(producer)) == E.INVALID_TXN_STATE
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_a_completion_that_cannot_be_written_is_tried_until_it_can(commit):
+    world = World()
+    producer = world.producer()
+    world.add(producer)
+    world.end(producer, commit)
+    world.fails_with = E.COORDINATOR_NOT_AVAILABLE
+    world.mark()
+    world.advance(1000)
+    assert code(world.begin()) == E.CONCURRENT_TRANSACTIONS
+    world.fails_with = E.NONE
+    world.advance(AGAIN_MS)
+    assert world.one.state is (State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT)
+    assert not world.marks
+
+
+def test_a_former_leader_completes_nothing():
+    world = World()
+    producer = world.producer()
+    world.add(producer)
+    world.end(producer)
+    world.fails_with = E.COORDINATOR_NOT_AVAILABLE
+    world.mark()
+    world.fails_with = E.NONE
+    before = list(world.kept)
+    world.coordinator.resign(PARTITION)
+    world.advance(1000)
+    assert world.kept == before
+
+
+def test_a_timeout_that_cannot_be_written_is_tried_again():
+    world = World()
+    world.add(world.producer(timeout_ms=300))
+    world.fails_with = E.COORDINATOR_NOT_AVAILABLE
+    world.advance(1000)
+    assert world.one.state is State.ONGOING
+    world.fails_with = E.NONE
+    world.advance(world.coordinator.rules.timeout_check_ms)
+    assert world.one.state is State.PREPARE_ABORT
 
 
 def test_nothing_is_answered_in_the_name_of_a_former_leader():
