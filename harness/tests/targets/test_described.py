@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
-from touchstone.harness.targets import described_cluster, parse, probe, tools
+from touchstone.harness.targets import parse, probe, tools
 from touchstone.harness.targets.ports import free_ports
 
 BROKER = Path(__file__).with_name("small_broker.py")
@@ -252,19 +252,6 @@ def test_a_broker_is_killed_stopped_and_frozen(described):
     assert target.start(Shape(2)) is endpoint, "nor what was frozen on purpose"
     node.resume()
     assert probe.api_versions(node.address)
-
-
-def test_a_broker_that_runs_and_answers_nobody_behind_a_fault_is_replaced(described, monkeypatch):
-    """As crabka does at times when it was killed and started again."""
-    monkeypatch.setattr(described_cluster, "ANSWER_SECONDS", 0.5)
-    target = described(EACH)
-    first = target.start(Shape(2))
-    first.nodes[1].kill()
-    first.nodes[1].start()
-    first.nodes[1].child.pause()  # not through the node: nobody wanted this
-    second = target.start(Shape(2))
-    assert second.bootstrap != first.bootstrap
-    assert all(probe.api_versions(address) for address in second.bootstrap)
 
 
 def test_a_cluster_that_died_is_started_again(described):
