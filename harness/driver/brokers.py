@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from touchstone.harness.driver.line import Line
 from touchstone.harness.model.placeholders import Controller, Coordinator, Leader, Unresolved
+from touchstone.harness.model.served_versions import nearest
 from touchstone.harness.model.target import Address
 from touchstone.harness.model.transcript import Event
 from touchstone.reference_impl.wire import headers
@@ -168,7 +169,15 @@ def _metadata(
     line: Line, topics: list[Any] | None, version: int, deadline: float, *, create: bool = False
 ) -> Struct:
     body = {"topics": topics, "allow_auto_topic_creation": create}
-    return _helper(line, "Metadata", version, body, deadline)
+    try:
+        return _helper(line, "Metadata", version, body, deadline)
+    except Unreadable:  # as when a broker has one version only, and answers in that
+        rows = _helper(line, "ApiVersions", 0, {}, deadline)["api_keys"]
+        served = [(one["min_version"], one["max_version"]) for one in rows if one["api_key"] == 3]
+        other = nearest("Metadata", version, served[0]) if served else None
+        if other is None:
+            raise
+        return _helper(line, "Metadata", other, body, deadline)
 
 
 def _helper(line: Line, api: str, version: int, body: Struct, deadline: float) -> Struct:

@@ -21,12 +21,15 @@ from touchstone.harness.judgement.grades import (
     MADE,
     MISSING,
     VALUE,
+    VERSION,
     kind_of,
     kind_of_order,
 )
 from touchstone.harness.judgement.normalize import Reading, normalise
 from touchstone.harness.model.path import Step, spell
 from touchstone.harness.model.transcript import Transcript
+
+FieldPath = tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +87,23 @@ def _step(left: Reading | None, right: Reading | None) -> list[Difference]:
     elif left.frames != right.frames:
         found.append(differs("frames", left.frames, right.frames, CONNECTION))
     elif left.version != right.version:
-        found.append(differs("version", left.version, right.version, VALUE))
+        found.append(differs(VERSION, left.version, right.version, VALUE))
     if left.undecodable != right.undecodable:
         found.append(differs("answer", _readable(left), _readable(right), CONNECTION))
     elif left.answer is not None and right.answer is not None and not _equal(left, right):
         for path, one, other in _values(left.answer, right.answer, ()):
+            if left.version != right.version and _only_there(path, one, other):
+                continue
             spelled = spell(path)
             order = isinstance(one, list) and isinstance(other, list)
             kind = kind_of_order(there.api, spelled) if order else kind_of(spelled, one, other)
             found.append(differs(spelled, one, other, kind))
     return found
+
+
+def _only_there(path: FieldPath, left: Any, right: Any) -> bool:
+    """Whether it is a field that one of two versions does not have."""
+    return isinstance(path[-1], str) and MISSING in (left, right)
 
 
 def _equal(left: Reading, right: Reading) -> bool:
@@ -106,9 +116,6 @@ def _equal(left: Reading, right: Reading) -> bool:
 
 def _readable(reading: Reading) -> str:
     return reading.undecodable or ("decodes" if reading.answer is not None else "none")
-
-
-FieldPath = tuple[Step, ...]
 
 
 # Fields that name an element of an array; by them one missing element is one difference.

@@ -31,7 +31,7 @@ from touchstone.harness.judgement.verdict import (
     judge,
     unsupported,
 )
-from touchstone.harness.model import advertised, profiles
+from touchstone.harness.model import advertised, profiles, served_versions
 from touchstone.harness.model.advertised import Table
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import CaseId, Claim
@@ -198,16 +198,18 @@ class Judge:
             return without(inconclusive(f"not run: {reason}"))
         try:
             made: frozenset[str] = frozenset()
+            versions: dict[str, int] = {}
             found = self._unsupported(case, scenario)
             if found is None:
-                found, made = self._lacking(case, scenario, expectation)
+                found, made, versions = self._lacking(case, scenario, expectation)
             if found is not None:
                 return without(found)
             # A recording first: do not trouble the target when nobody can judge.
             first = isinstance(self.oracle, Recorded)
             kafkas = self.oracle.transcript(case, scenario, nonce) if first else None
             prepares = grades.prepares(scenario, expectation, case)
-            seen = self._run(case, scenario, nonce, alone=alone, prepares=prepares, made=made)
+            run = served_versions.asking(scenario, versions)
+            seen = self._run(case, run, nonce, alone=alone, prepares=prepares, made=made)
             kafkas = kafkas if first else self.oracle.transcript(case, scenario, nonce)
         except Unharmable:
             text = f"{self.target.name}: its brokers cannot be harmed from here"
@@ -258,26 +260,47 @@ class Judge:
 
     def _lacking(
         self, case: CaseId, scenario: Scenario, expectation: Expectation
-    ) -> tuple[Verdict | None, frozenset[str]]:
+    ) -> tuple[Verdict | None, frozenset[str], dict[str, int]]:
         """UNSUPPORTED when the target proves to lack what Kafka has and the case's steps need;
-        else labels of the steps whose topics Metadata is to make in place of CreateTopics.
+        else labels of the steps whose topics Metadata is to make in place of CreateTopics, and the
+        version in which to ask by label, where that is another than the scenario's.
 
         Without this a target that cannot create topics would cost each case a deadline.
         """
         made: set[str] = set()
+        versions: dict[str, int] = {}
         if self.target.kind == "recorded":
-            return None, frozenset()
+            return None, frozenset(), versions
         for label, api, version in _needs(scenario):
             low, high = self.table.get(by_name(api).key, (0, -1))
-            found = self._proved(api, version, scenario) if low <= version <= high else None
+            if not low <= version <= high:
+                continue
+            other = self._otherwise(case, api, version)
+            if other is not None:
+                versions[label] = other
+                continue
+            found = self._proved(api, version, scenario)
             if found is None:
                 continue
             why = self._not_made(case, scenario, expectation) if api == auto_creation.API else ""
             if why is not None:
                 reason = f"a step needs {api}: {found.reason}; {why}".removesuffix("; ")
-                return replace(found, reason=reason), frozenset()
+                return replace(found, reason=reason), frozenset(), {}
             made.add(label)
-        return None, frozenset(made)
+        return None, frozenset(made), versions
+
+    def _otherwise(self, case: CaseId, api: str, version: int) -> int | None:
+        """The served version in which to ask a step that only prepares or observes, where its own
+        is not advertised. Whether that one is refused does not matter: krafka answers it, in the
+        bytes of the version that it has.
+        """
+        if self.strict or (api, version) == (case.claim.api, case.version):
+            return None
+        try:
+            served = self.target.advertised().get(by_name(api).key)
+        except (probe.NotReady, OSError):
+            return None
+        return None if served is None else served_versions.nearest(api, version, served)
 
     def _not_made(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> str | None:
         """Why Metadata cannot make the topics of a case on a target that refuses CreateTopics in

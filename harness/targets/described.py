@@ -294,15 +294,15 @@ class _Running:
         return self._endpoints[shape]
 
     def moved(self, shape: Shape) -> bool:
-        """Whether faults have taken from a broker all that it was promised to coordinate. What else
-        they moved is looked up again.
+        """Whether faults have taken from a broker all that it was promised to coordinate, or have
+        left one that runs and answers nobody. What else they moved is looked up again.
         """
-        whole = all(process.wanted for process in self.cluster.processes)
+        whole = all(each.wanted and not each.frozen for each in self.cluster.processes)
         if not self.cluster.harmed or not whole or len(self.cluster.processes) == 1:
             return False
         self.cluster.harmed = False
         self._endpoints.clear()
-        return self.external.coordinates_no_more(shape)
+        return self.cluster.deaf() or self.external.coordinates_no_more(shape)
 
     def _made(self, shape: Shape, described: dict[str, Setting]) -> Endpoint:
         found = self.external.start(shape)

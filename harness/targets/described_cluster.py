@@ -72,6 +72,17 @@ class DescribedCluster:
         wanted = [each.child for each in self.processes if each.wanted]
         return not all(child.alive for child in (*self.before, *wanted))
 
+    def deaf(self) -> bool:
+        """Whether a broker does not answer. Crabka, started again, may run without ever listening:
+        it waits for the controller's leader to tell it of the others.
+        """
+        for address in self.addresses:
+            try:
+                probe.api_versions(address, ANSWER_SECONDS)
+            except probe.NotReady:
+                return True
+        return False
+
     def close(self, *, keep_logs: bool = False) -> None:
         """End every process; leave nothing, or the logs of a failure."""
         for child in (*(each.child for each in self.processes), *self.before):
@@ -252,6 +263,7 @@ class BrokerProcess:
         self.cluster, self.place, self.child = cluster, place, child
         self.address = (cluster.start_of.host, place.port)
         self.wanted = True  # False while somebody has stopped or killed it on purpose
+        self.frozen = False
 
     def start(self) -> None:
         """Start it again with its data; one that is refused at first is started until it stays.
@@ -279,11 +291,12 @@ class BrokerProcess:
         self.child.kill()
 
     def pause(self) -> None:
-        self.cluster.harmed = True
+        self.frozen = self.cluster.harmed = True
         self.child.pause()
 
     def resume(self) -> None:
         self.child.resume()
+        self.frozen = False
 
     def _wait(self, deadline: float) -> None:
         """Until it serves and names itself; the others may be down."""

@@ -2,8 +2,9 @@
 
 A target is ready when every broker of it says so, never after some seconds. The questions are the
 oldest that every release from 1.0 to 4.3 still answers, ApiVersions v0 (KIP-35) and Metadata v1
-(the first with a controller), written here by hand in thirty lines: waiting for a broker must not
-depend on the codec that is under test.
+(the first with a controller), written here by hand: waiting for a broker must not depend on the
+codec that is under test. Who advertises later versions of Metadata only (krafka: v12 alone) is
+asked in the first of these that is flexible (KIP-482).
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from touchstone.harness.model.target import Address, Versions
 
 API_VERSIONS, METADATA = 18, 3
+_FIRST, _FLEXIBLE = 1, 9  # versions of Metadata
+_WITH_OPERATIONS = range(8, 11)  # those that can be asked for the cluster's authorized operations
 _CORRELATION = 0x746F7563
 _CLIENT = b"touchstone-probe"
 _LARGEST = 64 << 20
@@ -33,6 +36,10 @@ class NotReady(Exception):
     """It did not answer as a Kafka broker would: refused, closed, or answered an error."""
 
 
+class Closed(NotReady):
+    """It closed the connection instead, as Kafka does when it does not serve the version."""
+
+
 def api_versions(address: Address, seconds: float = 5.0) -> Versions:
     """API key -> (lowest, highest) as this broker advertises them."""
     body = _Reader(_ask(address, API_VERSIONS, 0, b"", seconds))
@@ -45,12 +52,48 @@ def api_versions(address: Address, seconds: float = 5.0) -> Versions:
 
 def metadata(address: Address, seconds: float = 5.0) -> Sight:
     """Brokers and controller as this broker knows them; asks for no topic, so creates none."""
-    body = _Reader(_ask(address, METADATA, 1, struct.pack(">i", 0), seconds))
+    nobody = Sight({}, {}, -1)
+    closed: Closed | None = None
+    try:
+        nobody = _seen(_ask(address, METADATA, _FIRST, struct.pack(">i", 0), seconds))
+        if nobody.brokers:
+            return nobody
+    except Closed as refusal:
+        closed = refusal
+    lowest = api_versions(address, seconds).get(METADATA, (_FIRST, _FIRST))[0]
+    if lowest > _FIRST:
+        return _seen_flexibly(address, max(lowest, _FLEXIBLE), seconds)
+    if closed is not None:
+        raise closed
+    return nobody
+
+
+def _seen(answer: bytes) -> Sight:
+    """What an answer of the first version says."""
+    body = _Reader(answer)
     brokers: dict[int, Address] = {}
     racks: dict[int, str | None] = {}
     for _ in range(body.take(">i")):
         node, host, port = body.take(">i"), body.string() or "", body.take(">i")
         brokers[node], racks[node] = (host, port), body.string()
+    return Sight(brokers, racks, body.take(">i"))
+
+
+def _seen_flexibly(address: Address, version: int, seconds: float) -> Sight:
+    """The same of a flexible version, whose lengths are one more than they mean."""
+    no_topic, nothing_more = b"\x01", b"\x00"
+    flags = b"\x00" * (3 if version in _WITH_OPERATIONS else 2)
+    asked = nothing_more + no_topic + flags + nothing_more
+    body = _Reader(_ask(address, METADATA, version, asked, seconds))
+    body.skip_tags()  # of the header
+    body.take(">i")  # throttled for so long
+    brokers: dict[int, Address] = {}
+    racks: dict[int, str | None] = {}
+    for _ in range(body.varint() - 1):
+        node, host, port = body.take(">i"), body.compact() or "", body.take(">i")
+        brokers[node], racks[node] = (host, port), body.compact()
+        body.skip_tags()
+    body.compact()  # the cluster's id
     return Sight(brokers, racks, body.take(">i"))
 
 
@@ -85,7 +128,7 @@ def _exactly(connection: socket.socket, count: int) -> bytes:
     while count:
         chunk = connection.recv(min(count, 65536))
         if not chunk:
-            raise NotReady("the connection was closed before the answer")
+            raise Closed("the connection was closed before the answer")
         chunks.append(chunk)
         count -= len(chunk)
     return b"".join(chunks)
@@ -107,7 +150,27 @@ class _Reader:
         return value
 
     def string(self) -> str | None:
-        size = self.take(">h")
+        return self._text(self.take(">h"))
+
+    def compact(self) -> str | None:
+        return self._text(self.varint() - 1)
+
+    def varint(self) -> int:
+        value, shift = 0, 0
+        while True:
+            byte = self.take(">B")
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+
+    def skip_tags(self) -> None:
+        for _ in range(self.varint()):
+            self.varint()  # which tag
+            size = self.varint()
+            self.at += size
+
+    def _text(self, size: int) -> str | None:
         if size < 0:
             return None
         text = self.data[self.at : self.at + size]

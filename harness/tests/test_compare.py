@@ -244,6 +244,26 @@ def test_a_topic_that_metadata_made_is_one_difference():
     assert places(conversation(line), made) == [("made", "made", "answered", "made")]
 
 
+def test_of_a_step_in_another_version_the_fields_of_both_are_compared():
+    """ListOffsets 4 tells a leader epoch, which 1 does not know."""
+
+    def asked(version, offset, partitions=1):
+        rows = [
+            {"partition_index": n, "error_code": 0, "timestamp": -1, "offset": offset}
+            for n in range(partitions)
+        ]
+        ask = {"replica_id": -1, "topics": []}
+        answer = {"topics": [{"name": "t", "partitions": rows}]}
+        return conversation(("end", "ListOffsets", version, ask, answer))
+
+    noted = ("end", "version", 1, 4)
+    assert places(asked(1, 3), asked(4, 3)) == [noted]
+    assert places(asked(1, 3), asked(4, 2)) == [
+        noted, ("end", "topics[0].partitions[0].offset", 3, 2),
+    ]  # fmt: skip
+    assert places(asked(1, 3, partitions=2), asked(4, 3))[1][3] == MISSING, "an element is no field"
+
+
 def test_a_step_that_was_not_attempted_is_a_difference():
     line = ("first", "ApiVersions", 0, {}, {"error_code": 0, "api_keys": []})
     both = conversation(line, ("second", *line[1:]))

@@ -6,7 +6,7 @@ import pytest
 
 from touchstone.harness import checkers
 from touchstone.harness.judgement import grades
-from touchstone.harness.judgement.grades import ASKED, CLAIM, MADE, SETUP
+from touchstone.harness.judgement.grades import ASKED, CLAIM, MADE, SETUP, VERSION
 from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES, judge
 from touchstone.harness.model.expect import (
     all_of,
@@ -174,6 +174,10 @@ def test_how_a_connection_ends_is_asked_of_none_of_its_steps():
 def test_topics_that_were_made_in_another_way_are_setup():
     assert graded(None).stands("created", MADE) == SETUP
     assert graded(connection("a").is_("kept")).stands("created", MADE) == SETUP
+
+
+def test_another_version_of_a_step_is_setup():
+    assert graded(None).stands("created", VERSION) == SETUP
 
 
 def test_what_belongs_to_no_step_is_never_setup():

@@ -66,6 +66,30 @@ def test_what_a_step_needs_and_the_target_lacks_is_unsupported_at_once():
     assert asked.count(CREATE_TOPICS) == 1, "the probe asks, and no case after it"
 
 
+def test_what_only_prepares_is_asked_in_a_version_that_is_served():
+    """A broker without CreateTopics below 4 is asked in 4; a claim about 2 is not for it."""
+
+    def later(key, version, answer):
+        if key == API_VERSIONS:
+            for row in answer["api_keys"]:
+                if row["api_key"] == CREATE_TOPICS:
+                    row["min_version"] = 4
+        return None if key == CREATE_TOPICS and version < 4 else answer
+
+    scenario = Scenario((create_topic("t", name="create"), metadata("t", name="after")))
+    about = Claim("demo.old", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
+    with small_kafka(twist=later) as server:
+        judge = judge_of(server)
+        found = judge.judgement(a_case("demo.case"), scenario, answered("after"))
+        old = judge.judgement(CaseId(about, 2, {}), scenario, answered("create"))
+        judge.close()
+    assert found.verdict.kind == CONFORMS, found.verdict
+    assert found.target is not None
+    versions = [one.event.version for one in found.target.exchanges if one.label == "create"]
+    assert versions == [4]
+    assert old.verdict.kind == UNSUPPORTED
+
+
 def test_which_versions_a_stranger_serves():
     made = Claim("demo.topics", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
     with small_kafka() as server:

@@ -22,19 +22,20 @@ pytestmark = pytest.mark.timeout(60)
 
 @pytest.fixture
 def answering():
-    """A listener that reads one request and says one thing."""
+    """A listener that reads one request on each connection and says the next thing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         threads = []
 
-        def serve(data):
-            def once():
-                connection, _ = server.accept()
-                with connection:
-                    (size,) = struct.unpack(">i", connection.recv(4, socket.MSG_WAITALL))
-                    connection.recv(size, socket.MSG_WAITALL)
-                    connection.sendall(data)
+        def serve(*answers):
+            def each():
+                for data in answers:
+                    connection, _ = server.accept()
+                    with connection:
+                        (size,) = struct.unpack(">i", connection.recv(4, socket.MSG_WAITALL))
+                        connection.recv(size, socket.MSG_WAITALL)
+                        connection.sendall(data)
 
-            threads.append(threading.Thread(target=once))
+            threads.append(threading.Thread(target=each))
             threads[-1].start()
             return server.getsockname()
 
@@ -56,6 +57,30 @@ def test_cluster(answering):
     assert sight.brokers == {0: ("h", 9092), 7: ("h", 9093)}
     assert sight.racks == {0: "a", 7: None}
     assert sight.controller == 7
+
+
+NOBODY = struct.pack(">iii", 0, -1, 0)
+ONLY_LATER = struct.pack(">hihhh", 0, 1, 3, 12, 12)
+FLEXIBLE = (
+    b"\x00" + struct.pack(">i", 0)  # tags of the header, throttle_time_ms
+    + b"\x03"  # two brokers
+    + struct.pack(">i2si2s", 0, b"\x02h", 9092, b"\x02a") + b"\x01\x07\x01x"  # a tag
+    + struct.pack(">i2sib", 7, b"\x02h", 9093, 0) + b"\x00"
+    + b"\x02c" + struct.pack(">i", 7)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("first", [b"", framed(NOBODY)])
+def test_who_serves_only_later_versions_is_asked_in_one_of_them(answering, first):
+    sight = probe.metadata(answering(first, framed(ONLY_LATER), framed(FLEXIBLE)))
+    assert sight.brokers == {0: ("h", 9092), 7: ("h", 9093)}
+    assert (sight.racks, sight.controller) == ({0: "a", 7: None}, 7)
+
+
+def test_who_serves_the_first_version_is_believed(answering):
+    assert probe.metadata(answering(framed(NOBODY), framed(ROWS))).brokers == {}
+    with pytest.raises(probe.NotReady, match="closed before the answer"):
+        probe.metadata(answering(b"", framed(ROWS)))
 
 
 @pytest.mark.parametrize(
