@@ -1,4 +1,4 @@
-"""A search by time that meets a record whose sizes disagree (Produce takes it when compressed)."""
+"""A record whose sizes disagree: Produce takes it when compressed, a search by time meets it."""
 
 from __future__ import annotations
 
@@ -32,4 +32,13 @@ def test_a_record_that_cannot_be_read_is_its_partitions_error(release, caplog):
     rows[0]["timestamp"] = LATER
     answer = broker.ask("ListOffsets", 2, body)
     assert [row["offset"] for row in answer["topics"][0]["partitions"]] == [-1, -1]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+def test_a_compacted_topic_reads_what_others_skim(release, caplog):
+    """3.9.2 and 4.3.1 answer INVALID_RECORD: one of its records has no key."""
+    broker = OneBroker(release)
+    broker.topic(cleanup_policy="compact")
+    assert broker.produce(BATCH, version=5)["error_code"] == E.INVALID_RECORD
     assert not caplog.records
