@@ -260,7 +260,8 @@ class Server:
             channel.frames.extend(fault.frames)
             channel.closing = True
             LOG.info("connection %d: %s", channel.id, fault)
-        self._account(channel)
+        if channel.memory is not None:
+            self._account(channel)
         self._work(channel)
 
     def _work(self, channel: Channel, *, its_turn: bool = False) -> None:
@@ -369,7 +370,8 @@ class Server:
 
     def _resume(self, channel: Channel) -> None:
         """Take the next request, if the last one is answered and the answer is out."""
-        self._account(channel)
+        if channel.memory is not None:
+            self._account(channel)
         if channel.busy or channel.outbox or not channel.open:
             return
         if not channel.events & READ and not channel.closing:
