@@ -33,6 +33,10 @@ STEEPEST = 7.0
 """From (n to 4n) to (4n to 16n) what is linear grows 4 times, what is quadratic 16 times."""
 
 
+NAMED, KEPT = (5, 20), (20, 80)
+"""Elements of a request, and partitions of each topic: all that are named are there."""
+
+
 def served() -> list[Pair]:
     """Every pair that this release serves, on either listener."""
     persona = PERSONAS[RELEASE]
@@ -85,11 +89,13 @@ def counted(value: Any) -> Any:
     return value if made is None else made(value)
 
 
-def cost(pair: Pair, path: str, count: int, *, same: bool) -> tuple[int, int]:
+def cost(
+    pair: Pair, path: str, count: int, *, same: bool = False, partitions: int = 4
+) -> tuple[int, int]:
     """Calls made until this request is answered, and bytes of the answer."""
     one = OneBroker(RELEASE)
     for name in (*TOPICS, OFFSETS, SHARES, TRANSACTIONS):
-        one.topic(name, 4)
+        one.topic(name, partitions)
     one.brokers[0].tick(one.now)
     body = Widened(path, count, same=same).body(pair)
     frame = encode_request(pair.key, pair.version, 7, "test", body)
@@ -111,15 +117,8 @@ def cost(pair: Pair, path: str, count: int, *, same: bool) -> tuple[int, int]:
     return calls, sum(map(len, parts))
 
 
-def growth(few: int, more: int, most: int) -> float:
-    return (most - more) / max(3 * FEW, more - few)  # less than one an element is nothing
-
-
-@pytest.mark.parametrize("same", [False, True], ids=["apart", "same"])
-@pytest.mark.parametrize(
-    ("pair", "path"), PLACES, ids=[f"{API[p.key].name}-{path}" for p, path in PLACES]
-)
-def test_the_cost_of_a_request_is_linear_in_each_array(pair, path, same, monkeypatch):
+@pytest.fixture
+def counting(monkeypatch):
     real = broker_module.decode
 
     def decode(*arguments: Any, **named: Any) -> tuple[Struct, int]:
@@ -128,7 +127,32 @@ def test_the_cost_of_a_request_is_linear_in_each_array(pair, path, same, monkeyp
 
     monkeypatch.setattr(headers, "_WORTH_GATHERING", 0)  # parts of short answers one by one, too
     monkeypatch.setattr(broker_module, "decode", decode)
+
+
+def growth(few: int, more: int, most: int) -> float:
+    return (most - more) / max(3 * FEW, more - few)  # less than one an element is nothing
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["apart", "same"])
+@pytest.mark.parametrize(
+    ("pair", "path"), PLACES, ids=[f"{API[p.key].name}-{path}" for p, path in PLACES]
+)
+def test_the_cost_of_a_request_is_linear_in_each_array(pair, path, same, counting):
     cost(pair, path, FEW, same=same)  # what is made once, for the first of its kind, is made
     costs = [cost(pair, path, FEW * times, same=same) for times in (1, 4, 16)]
     for what, figures in zip(("calls", "bytes"), zip(*costs, strict=True), strict=True):
         assert growth(*figures) < STEEPEST, f"{what} at n, 4n, 16n: {figures}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("pair", "path"), PLACES, ids=[f"{API[p.key].name}-{path}" for p, path in PLACES]
+)
+def test_an_element_of_a_request_does_not_walk_what_the_broker_keeps(pair, path, counting):
+    """Each costs the same beside four times the partitions; once for all, a walk may cost more."""
+    cost(pair, path, FEW)
+    (few, _), (more, _), (few_kept, _), (more_kept, _) = (
+        cost(pair, path, named, partitions=kept) for kept in KEPT for named in NAMED
+    )
+    of_each = ((more_kept - few_kept) - (more - few)) / (NAMED[1] - NAMED[0])
+    assert of_each < STEEPEST, f"calls at n, 4n: {few}, {more}; much kept: {few_kept}, {more_kept}"

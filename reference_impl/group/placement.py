@@ -7,17 +7,22 @@ bit: "my-group" belongs to partition 12 of 50, not to 36 (OFFS-14, OFFS-15; Util
 
 from __future__ import annotations
 
+import struct
 from functools import lru_cache
+from operator import mul
 
 _INT_MIN = -(1 << 31)
+_MASK = 0xFFFFFFFF
+_POWERS = [1]  # of 31, modulo 2**32, as far as a text was long
 
 
 def java_hash(text: str) -> int:
     """String.hashCode: over UTF-16 units, as a signed int32."""
-    units = text.encode("utf-16-be", "surrogatepass")
-    value = 0
-    for high, low in zip(units[::2], units[1::2], strict=True):
-        value = (31 * value + (high << 8 | low)) & 0xFFFFFFFF
+    encoded = text.encode("utf-16-be", "surrogatepass")
+    units = struct.unpack(f">{len(encoded) // 2}H", encoded)
+    while len(_POWERS) < len(units):
+        _POWERS.append(_POWERS[-1] * 31 & _MASK)
+    value = sum(map(mul, units[::-1], _POWERS)) & _MASK  # Horner's rule, in C
     return value - (1 << 32) if value >> 31 else value
 
 

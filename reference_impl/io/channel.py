@@ -32,6 +32,7 @@ class Channel(Connection):
         "memory",
         "open",
         "outbox",
+        "slow",
         "sock",
         "working",
     )
@@ -56,6 +57,7 @@ class Channel(Connection):
         self.held: list[bytes] = []  # answers that leave with the next one, in one system call
         self.working = False  # its frames are being handed over right now
         self.busy = False  # a request is in work; with bytes in the outbox its answer is not out
+        self.slow = False  # its last request took long
         self.closing = False
         self.events = READ
         self.open = True

@@ -12,10 +12,10 @@ connections (WIRE-22), connection limits (WIRE-06), graceful stop.
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import selectors
 import socket
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -25,10 +25,10 @@ from typing import Protocol, TypeVar
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Ask, Close, Effect, Reply
 from touchstone.reference_impl.io import portable
+from touchstone.reference_impl.io.acceptor import Acceptor
 from touchstone.reference_impl.io.channel import READ, Channel
-from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.io.links import Links, PeerConnection
-from touchstone.reference_impl.wire.framing import KAFKA_LIMIT, FrameError
+from touchstone.reference_impl.wire.framing import FrameError
 
 LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
@@ -40,7 +40,8 @@ _LOOK_MS = 1000
 _LONGEST_MS = 3_600_000  # what a selector can wait has an end (24 days)
 T = TypeVar("T")
 WRITE = selectors.EVENT_WRITE
-_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
+_LONG = 1 << 16  # bytes of a frame that waits for the turn of slow ones
+_SLOW_S = 0.005  # a frame that took longer has the next one of its connection wait for it, too
 
 
 class TimedTask(Protocol):
@@ -59,16 +60,13 @@ class Server:
         self._selector = selectors.DefaultSelector()
         self._channels: OrderedDict[Channel, int] = OrderedDict()  # by last use, oldest first
         self._unused: set[Channel] = set()  # where those that never spoke are not idle
-        self._quotas: dict[Broker, ConnectionQuotas] = {}
-        self._full: dict[Broker, socket.socket] = {}  # listeners that wait for a place
-        self._exhausted = False  # the machine has no socket left; it was said
+        self._acceptor = Acceptor(self._selector, self._accepted, self._look_soon)
         self._muted = portable.ends()  # channels of which nothing is awaited but their end
         self._look_at: int | None = None
-        self._listeners: dict[Broker, socket.socket] = {}
         self._brokers: list[Broker] = []
-        self._numbers = 0
         self._stop = False
         self._ready: deque[Channel] = deque()
+        self._slow: dict[Channel, None] = {}  # their next frame may take long: one in each turn
         self._buffer = bytearray(_CHUNK)
         self._view = memoryview(self._buffer)
         self._waker, self._wake_end = socket.socketpair()
@@ -98,17 +96,15 @@ class Server:
         return listener
 
     def add(self, listener: socket.socket, broker: Broker) -> None:
-        self._listeners[broker] = listener
+        self._acceptor.add(listener, broker)
         self._brokers = [*self._brokers, broker]
         self.links.add(broker)
-        self._quotas[broker] = ConnectionQuotas(broker)
-        self._selector.register(listener, READ, broker)
 
     def remove(self, broker: Broker) -> None:
         """Its process is gone: listener and connections are closed, peers hear nothing of it."""
         self.thaw(broker)
-        self._ignore_listener(broker)
-        self._listeners.pop(broker).close()
+        self._acceptor.ignore(broker)
+        self._acceptor.remove(broker)
         self._brokers = [each for each in self._brokers if each is not broker]
         for channel in [*self._channels, *self._unused]:
             if channel.broker is broker:
@@ -118,7 +114,7 @@ class Server:
     def freeze(self, broker: Broker) -> None:
         """Its process is stopped: the kernel takes connections and bytes, nobody looks at them."""
         self._frozen.add(broker)
-        self._ignore_listener(broker)
+        self._acceptor.ignore(broker)
         for channel in [*self._channels, *self._unused]:
             if channel.broker is broker:
                 self._watch(channel, 0)
@@ -127,7 +123,7 @@ class Server:
         if broker not in self._frozen:
             return
         self._frozen.discard(broker)
-        self._selector.register(self._listeners[broker], READ, broker)
+        self._acceptor.watch(broker)
         for channel in [*self._channels, *self._unused]:
             if channel.broker is broker:
                 self._watch(channel, READ | WRITE if channel.outbox else READ)
@@ -188,7 +184,7 @@ class Server:
             elif item is None:
                 self._wake_end.recv(4096)
             else:
-                self._accept(self._listeners[item], item)
+                self._acceptor.accept(item)
         now = self._clock()
         while self._calls:
             self._calls.popleft()(now)
@@ -202,6 +198,10 @@ class Server:
         self._drop_idle(now)
         while self._ready:
             self._work(self._ready.popleft())
+        if self._slow:
+            channel = next(iter(self._slow))
+            del self._slow[channel]
+            self._work(channel, its_turn=True)
 
     def _tick_brokers(self, now: int) -> None:
         for broker in self._brokers:
@@ -219,7 +219,7 @@ class Server:
 
     def _patience(self) -> float | None:
         """Seconds until something is due; None when only a peer can bring work."""
-        if self._calls:
+        if self._calls or self._slow:
             return 0
         due = self.deadline()
         if self._channels:
@@ -230,54 +230,15 @@ class Server:
             due = self._look_at if due is None else min(due, self._look_at)
         return None if due is None else min(max(0, due - self._clock()), _LONGEST_MS) / 1000
 
-    def _accept(self, listener: socket.socket, broker: Broker) -> None:
-        quotas = self._quotas[broker]
-        while True:
-            if not quotas.has_room():
-                self._selector.unregister(listener)
-                self._full[broker] = listener
-                return
-            try:
-                sock, address = listener.accept()
-            except BlockingIOError:
-                self._exhausted = False
-                return
-            except OSError as fault:
-                self._cannot_accept(listener, broker, fault)
-                return
-            host = address[0]
-            if not quotas.admits(host):
-                LOG.info("rejected a connection from %s: limit reached", host)
-                sock.close()
-                continue
-            sock.setblocking(False)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            self._numbers += 1
-            limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
-            channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory)
-            if broker.persona.quirk("connections.unused-ones-are-idle"):
-                self._channels[channel] = self._clock()
-            else:
-                self._unused.add(channel)
-            quotas.taken(host)
-            self._selector.register(sock, READ, channel)
-
-    def _cannot_accept(self, listener: socket.socket, broker: Broker, fault: OSError) -> None:
-        """Out of descriptors, the listener stays readable: it is not looked at until a connection
-        ends or a moment is over. Else the peer is gone again."""
-        if fault.errno not in _NO_MORE:
-            LOG.warning("cannot accept: %s", fault)
-            return
-        if not self._exhausted:
-            LOG.warning("cannot accept until a connection ends: %s", fault)
-        self._exhausted = True
-        self._selector.unregister(listener)
-        self._full[broker] = listener
-        self._look_soon()
+    def _accepted(self, channel: Channel) -> None:
+        if channel.broker.persona.quirk("connections.unused-ones-are-idle"):
+            self._channels[channel] = self._clock()
+        else:
+            self._unused.add(channel)
+        self._selector.register(channel.sock, READ, channel)
 
     def _readable(self, channel: Channel) -> None:
-        if channel.busy or channel.outbox or not channel.may_read():
+        if channel.busy or channel.outbox or channel.frames or not channel.may_read():
             self._watch(channel, channel.events & ~READ)
             return
         try:
@@ -299,18 +260,26 @@ class Server:
             channel.frames.extend(fault.frames)
             channel.closing = True
             LOG.info("connection %d: %s", channel.id, fault)
-        self._account(channel)
+        if channel.memory is not None:
+            self._account(channel)
         self._work(channel)
 
-    def _work(self, channel: Channel) -> None:
-        """Hand over frames until one has to wait, or none is left."""
+    def _work(self, channel: Channel, *, its_turn: bool = False) -> None:
+        """Hand over frames until one has to wait, or none is left.
+
+        One that may take long waits until everybody else was served: whoever asks little waits for
+        one such frame at most, however many connections send them.
+        """
         if channel.broker in self._frozen:
             return
         channel.working = True
         while channel.frames and not channel.busy and not channel.outbox and channel.open:
-            channel.busy = True
+            if not its_turn and (channel.slow or len(channel.frames[0]) > _LONG):
+                self._slow[channel] = None
+                break
+            its_turn, channel.busy = False, True
             frame = channel.frames.popleft()
-            channel.in_work = len(frame)
+            channel.in_work, began = len(frame), time.perf_counter()
             try:
                 effects = channel.broker.receive(channel, frame, self._clock())
             except Exception:  # a fault of ours ends one connection, never the loop (WIRE-09)
@@ -318,6 +287,7 @@ class Server:
                 self._close(channel, "the broker failed")
                 break
             self._perform(effects)
+            channel.slow = time.perf_counter() - began > _SLOW_S
         channel.working = False
         if channel.held:
             self._write(channel, ())
@@ -400,7 +370,8 @@ class Server:
 
     def _resume(self, channel: Channel) -> None:
         """Take the next request, if the last one is answered and the answer is out."""
-        self._account(channel)
+        if channel.memory is not None:
+            self._account(channel)
         if channel.busy or channel.outbox or not channel.open:
             return
         if not channel.events & READ and not channel.closing:
@@ -453,19 +424,8 @@ class Server:
         known = self._channels.pop(channel, None) is not None or channel in self._unused
         self._unused.discard(channel)
         if known:
-            self._quotas[channel.broker].given_back(channel.peer_host)
-            self._take_more()
+            self._acceptor.ended(channel)
         channel.broker.closed(channel)
-
-    def _ignore_listener(self, broker: Broker) -> None:
-        if self._full.pop(broker, None) is None:  # one that waits for a place is not looked at
-            self._selector.unregister(self._listeners[broker])
-
-    def _take_more(self) -> None:
-        """A connection ended: listeners that waited for a place accept again."""
-        for broker in [*self._full] if self._full else ():
-            if self._quotas[broker].has_room():
-                self._selector.register(self._full.pop(broker), READ, broker)
 
     def _drop_dead(self, now: int) -> None:
         """Channels that are not read show their end only to a poll: a reset is looked for once in a
@@ -473,7 +433,7 @@ class Server:
         if self._look_at is None or now < self._look_at:
             return
         self._look_at = None
-        self._take_more()
+        self._acceptor.take_more()
         ended = dict(self._muted.poll(0))
         for channel in [*self._channels, *self._unused] if ended else ():
             if not channel.events and channel.open and channel.sock.fileno() in ended:
@@ -491,8 +451,7 @@ class Server:
         self._shut()
 
     def _shut(self) -> None:
-        for listener in self._listeners.values():
-            listener.close()
+        self._acceptor.close()
         for channel in [*self._channels, *self._unused]:
             self._close(channel, "the broker stops")
         self._selector.close()

@@ -177,7 +177,10 @@ class Validator:
         stored = []
         for pos, size, _ in analysis.entries:
             header = v2.read_header(records, pos)
-            entry = self.one_batch(records[pos : pos + size], header, target, config, place)
+            try:
+                entry = self.one_batch(records[pos : pos + size], header, target, config, place)
+            except RecordError as fault:  # a record that had been skimmed is read after all
+                raise self._unreadable(fault, place) from None
             stored.append(entry)
             place = AppendContext(
                 place.name, entry.last_offset + 1, place.leader_epoch, place.now, place.origin
@@ -219,10 +222,11 @@ class Validator:
         try:
             return check_records(payload, header.records_count, header.base_timestamp, skim=skim)
         except RecordError as fault:
-            raise LogError(
-                self._rules.invalid_record,
-                f"{fault.reason} in topic partition {place.name}",
-            ) from None
+            raise self._unreadable(fault, place) from None
+
+    def _unreadable(self, fault: RecordError, place: AppendContext) -> LogError:
+        said = f"{fault.reason} in topic partition {place.name}"
+        return LogError(self._rules.invalid_record, said)
 
     def _placed(
         self,

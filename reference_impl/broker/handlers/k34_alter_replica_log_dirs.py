@@ -15,6 +15,7 @@ from __future__ import annotations
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Replicas
+from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
@@ -27,18 +28,25 @@ def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> 
         for topic in row["topics"]
         for index in topic["partitions"]
     }
+    # Asked once: how full they are is summed up over all their logs.
+    directories = {each.path: each for each in replicas.logs.directories()}
     by_topic: dict[str, list[Struct]] = {}
     for (name, index), path in paths.items():
-        code = _move(replicas, persona, name, index, path, now)
+        code = _move(replicas, persona, name, index, directories.get(path), now)
         by_topic.setdefault(name, []).append({"partition_index": index, "error_code": code})
     return {
         "results": [{"topic_name": name, "partitions": rows} for name, rows in by_topic.items()]
     }
 
 
-def _move(replicas: Replicas, persona: Persona, topic: str, index: int, path: str, now: int) -> int:
-    logs = replicas.logs
-    target = next((each for each in logs.directories() if each.path == path), None)
+def _move(
+    replicas: Replicas,
+    persona: Persona,
+    topic: str,
+    index: int,
+    target: Directory | None,
+    now: int,
+) -> int:
     if target is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
     if target.offline:
@@ -49,7 +57,7 @@ def _move(replicas: Replicas, persona: Persona, topic: str, index: int, path: st
     if replica.offline:
         return ErrorCode.KAFKA_STORAGE_ERROR
     try:
-        logs.move(topic, index, path, now)
+        replicas.logs.move(topic, index, target.path, now)
     except LogError as fault:
         return fault.code
     return ErrorCode.NONE

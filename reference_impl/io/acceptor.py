@@ -1,0 +1,111 @@
+"""Listeners of brokers: who is accepted, who is refused, and which listener waits.
+
+A listener that may take nobody (max.connections, or the process has no descriptor left) stays
+readable, so it is not looked at until a connection ends or a moment is over. Whoever is accepted is
+`Server`'s to serve.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import selectors
+import socket
+from collections.abc import Callable
+
+from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.io.channel import READ, Channel
+from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
+from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
+
+LOG = logging.getLogger("touchstone.server")
+_NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
+
+
+class Acceptor:
+    def __init__(
+        self,
+        selector: selectors.BaseSelector,
+        accepted: Callable[[Channel], None],
+        look_soon: Callable[[], None],
+    ) -> None:
+        """`look_soon()` has `take_more` called before long."""
+        self._selector, self._accepted, self._look_soon = selector, accepted, look_soon
+        self._listeners: dict[Broker, socket.socket] = {}
+        self._quotas: dict[Broker, ConnectionQuotas] = {}
+        self._full: dict[Broker, socket.socket] = {}  # listeners that wait for a place
+        self._exhausted = False  # the machine has no socket left; it was said
+        self._numbers = 0
+
+    def add(self, listener: socket.socket, broker: Broker) -> None:
+        self._quotas[broker] = ConnectionQuotas(broker)
+        self._listeners[broker] = listener
+        self.watch(broker)
+
+    def watch(self, broker: Broker) -> None:
+        self._selector.register(self._listeners[broker], READ, broker)
+
+    def ignore(self, broker: Broker) -> None:
+        if self._full.pop(broker, None) is None:  # one that waits for a place is not looked at
+            self._selector.unregister(self._listeners[broker])
+
+    def remove(self, broker: Broker) -> None:
+        """After `ignore`: nobody can connect any more."""
+        self._listeners.pop(broker).close()
+
+    def close(self) -> None:
+        for listener in self._listeners.values():
+            listener.close()
+
+    def accept(self, broker: Broker) -> None:
+        """Take whoever waits in the backlog, as long as there is room."""
+        quotas, listener = self._quotas[broker], self._listeners[broker]
+        while True:
+            if not quotas.has_room():
+                self._wait(broker)
+                return
+            try:
+                sock, address = listener.accept()
+            except BlockingIOError:
+                self._exhausted = False
+                return
+            except OSError as fault:
+                self._cannot_accept(broker, fault)
+                return
+            host = address[0]
+            if not quotas.admits(host):
+                LOG.info("rejected a connection from %s: limit reached", host)
+                sock.close()
+                continue
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            self._numbers += 1
+            limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
+            quotas.taken(host)
+            self._accepted(Channel(self._numbers, sock, broker, limit, host, quotas.memory))
+
+    def _cannot_accept(self, broker: Broker, fault: OSError) -> None:
+        """Out of descriptors it waits, and that is said once. Else the peer is gone again."""
+        if fault.errno not in _NO_MORE:
+            LOG.warning("cannot accept: %s", fault)
+            return
+        if not self._exhausted:
+            LOG.warning("cannot accept until a connection ends: %s", fault)
+        self._exhausted = True
+        self._wait(broker)
+        self._look_soon()
+
+    def _wait(self, broker: Broker) -> None:
+        self._selector.unregister(self._listeners[broker])
+        self._full[broker] = self._listeners[broker]
+
+    def ended(self, channel: Channel) -> None:
+        """A connection gives its place back: listeners that waited for one accept again."""
+        self._quotas[channel.broker].given_back(channel.peer_host)
+        self.take_more()
+
+    def take_more(self) -> None:
+        for broker in [*self._full] if self._full else ():
+            if self._quotas[broker].has_room():
+                self._selector.register(self._full.pop(broker), READ, broker)

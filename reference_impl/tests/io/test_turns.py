@@ -1,0 +1,85 @@
+"""Who asks little is served before all but one of the frames that may take long."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from touchstone.reference_impl.io import event_loop
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.io.test_serving import API_VERSIONS, PATIENCE_S, Peer
+from touchstone.reference_impl.wire.headers import encode_request
+
+LONG = encode_request(API_VERSIONS, 0, 1, "x" * 30_000, {}) + bytes(event_loop._LONG)
+SHORT = encode_request(API_VERSIONS, 0, 2, "short", {})
+SENDERS = 4
+
+
+@pytest.fixture
+def order(monkeypatch):
+    """A cluster, and the kinds of frames in the order in which its broker gets them."""
+    with serve() as cluster:
+        broker, seen = cluster.brokers[0], []
+        receive = broker.receive
+
+        def received(connection, frame, now):
+            seen.append("long" if len(frame) > event_loop._LONG else "short")
+            return receive(connection, frame, now)
+
+        monkeypatch.setattr(broker, "receive", received)
+        yield cluster, seen
+
+
+class Held:
+    """The loop does nothing until the end of the `with`: what peers send meanwhile is all there."""
+
+    def __init__(self, cluster) -> None:
+        self.cluster, self.go, self.there = cluster, threading.Event(), threading.Event()
+
+    def __enter__(self) -> None:
+        def wait(now: int) -> None:
+            self.there.set()
+            self.go.wait(PATIENCE_S)
+
+        self.cluster.server.call(wait)
+        self.there.wait(PATIENCE_S)
+
+    def __exit__(self, *_: object) -> None:
+        self.go.set()
+
+
+def test_one_frame_that_may_take_long_in_each_turn(order):
+    cluster, seen = order
+    senders = [Peer(cluster.bootstrap[0]) for _ in range(SENDERS)]
+    with Peer(cluster.bootstrap[0]) as canary:
+        for each in (*senders, canary):
+            each.raw(SHORT)
+            assert each.frame()
+        seen.clear()
+        with Held(cluster):
+            for each in senders:
+                each.raw(LONG)
+                each.raw(SHORT)
+            canary.raw(SHORT)
+        assert canary.frame()
+        assert seen.count("long") <= 1
+        for each in senders:
+            assert each.frame()
+            assert each.frame()
+        assert seen.count("long") == SENDERS
+        assert seen.count("short") == SENDERS + 1
+    for each in senders:
+        each.sock.close()
+
+
+def test_a_connection_whose_last_request_took_long_waits_for_its_turn(order, monkeypatch):
+    monkeypatch.setattr(event_loop, "_SLOW_S", -1.0)  # each does
+    cluster, seen = order
+    with Peer(cluster.bootstrap[0]) as peer:
+        for _ in range(3):
+            peer.raw(SHORT)
+            peer.raw(SHORT)
+            assert peer.frame()
+            assert peer.frame()
+    assert len(seen) == 6
