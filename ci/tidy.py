@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("touchstone", "reference_impl", "harness", "suites", "fuzz", "ci")
 TEXT = (".py", ".md", ".toml", ".html", ".j2", ".css", ".js", ".sh", ".json", ".yaml", "")
-SKIPPED = {"__pycache__", "results", "build", "recordings", "allure-results"}
+SKIPPED = {"__pycache__", "results", "findings", "build", "recordings", "allure-results"}
 
 MODULE_LINES = 500
 FUNCTION_LINES = 60

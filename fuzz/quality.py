@@ -41,7 +41,8 @@ BEFORE_THE_LOG = {3, 6, 21, 53, 100}
 that do not exist, transactional id refused, unknown topic id."""
 IN_RECORDS = ("batch header", "control", "message", "record", "record framing", "stored")
 """Layers behind the CRC: a fault there is to pass it."""
-OF_BODIES = ("body", "embedded", "telemetry", *IN_RECORDS)
+OUTSIDE_RECORDS = ("body", "embedded", "telemetry")
+OF_BODIES = (*OUTSIDE_RECORDS, *IN_RECORDS)
 """Layers within a frame and a header that are right: a fault there is to reach the handler."""
 KEYS = {"embedded": (11, 14), "telemetry": (72,), "batch framing": (0,)}
 PRODUCE, FIRST_WITH_BATCHES = 0, 3
@@ -205,10 +206,12 @@ def print_mutants(rows: dict[str, Row]) -> None:
         said = " ".join(f"{code}:{count}" for code, count in row.codes.most_common(6))
         handled = share(row.handled, row.cases)
         click.echo(f"{name:20} {layer:15} {row.cases:5} {handled} {crc:>8}  {said}")
-    for title, layers in (
-        ("all faults in bodies", OF_BODIES),
-        ("all faults in records", IN_RECORDS),
-    ):
+    sums = {
+        "faults in fields and what they hold": OUTSIDE_RECORDS,
+        "faults in records": IN_RECORDS,
+        "both": OF_BODIES,
+    }
+    for title, layers in sums.items():
         chosen = [row for name, row in rows.items() if described()[name].layer in layers]
         cases = sum(row.cases for row in chosen)
         past = share(sum(row.past_crc for row in chosen), cases) if layers is IN_RECORDS else ""

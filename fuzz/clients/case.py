@@ -7,7 +7,8 @@ may have been under way) or reports an error. What else can come is a finding:
     dies        the process ended, by a signal or by itself
     raises      an exception that is none of the client's own reached the application, or ended a
                 thread of the client
-    hangs       neither progress nor an error until the deadline, or it does not close
+    hangs       neither progress nor an error until the deadline, or it does not close; a client
+                that waits because an answer assigned it what does not exist is misled, no more
     allocates   it took memory out of proportion to the answers, which are a few KiB
 """
 
@@ -20,7 +21,7 @@ from touchstone.fuzz.clients.faults import Fault, Spoiler
 from touchstone.fuzz.clients.process import END, Process
 from touchstone.fuzz.clients.proxy import HOST, Proxy
 
-RECOVERED, REPORTED, UNFIRED = "recovered", "reported", "unfired"
+RECOVERED, REPORTED, UNFIRED, MISLED = "recovered", "reported", "unfired", "misled"
 DIES, RAISES, HANGS, ALLOCATES = "dies", "raises", "hangs", "allocates"
 FINDINGS = (DIES, RAISES, HANGS, ALLOCATES)
 ENOUGH_PROGRESS = 2
@@ -76,8 +77,10 @@ def watched(process: Process, spoiler: Spoiler, patience: Patience) -> Verdict:
             over, progress, errors = True, 0, ""
             until = time.monotonic() + patience.deadline_s
         if line is None:
-            if time.monotonic() >= until:
+            if time.monotonic() >= until and (over or errors):
                 return after_deadline(spoiler, errors, patience)
+            if time.monotonic() >= until:
+                spoiler.end()  # it asks too seldom to meet the rest of its fault
         elif line == END:
             return Verdict(DIES, process.how_it_ended())
         elif line.startswith("fatal"):
@@ -96,6 +99,8 @@ def after_deadline(spoiler: Spoiler, errors: str, patience: Patience) -> Verdict
     """An error that the client reported before the last answer was spoiled counts as well."""
     if errors:
         return Verdict(REPORTED if spoiler.fired else UNFIRED, errors)
+    if spoiler.misleads:
+        return Verdict(MISLED, "it waits for what it was told is its part of the topic")
     return Verdict(HANGS, f"nothing for {patience.deadline_s:g} s, {spoiler.fired} answers spoiled")
 
 

@@ -91,6 +91,10 @@ ASKED_ONCE = (9, 10, 11, 14, 18, 22)
 """What a client asks when it begins, and again only when something went wrong."""
 
 
+LASTING = (11, 14)
+"""JoinGroup and SyncGroup: what they say holds until the group rebalances."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """One case: answers number `nth` (from 1) to `nth + times - 1` of this API are spoiled.
@@ -132,18 +136,26 @@ class Spoiler:
     """Answers pass here on their way to a client; the fault's are spoiled.
 
     `own_port` is where the client has to go for every broker: addresses in answers become it.
+    `misleads`: a well-formed lie told the client of an assignment or a generation, which no honest
+    answer takes back.
     """
 
     def __init__(self, fault: Fault | None, own_port: int) -> None:
         self.fault, self.own_port = fault, own_port
         self.seen = 0
         self.fired = 0
+        self.misleads = False
+        self.ended = False
         self.last: tuple[bytes, bytes] = (b"", b"")  # as it was, as it went out
 
     @property
     def over(self) -> bool:
         """Whether every answer that was to be spoiled has gone out."""
-        return self.fault is None or self.fired >= self.fault.times
+        return self.ended or self.fault is None or self.fired >= self.fault.times
+
+    def end(self) -> None:
+        """Be honest from now on, whatever the fault says."""
+        self.ended = True
 
     def answer(self, key: int, version: int, wire: bytes) -> tuple[bytes, str]:
         """The bytes that go to the client in place of these (a frame, size included), and what
@@ -151,7 +163,7 @@ class Spoiler:
         """
         wire = self._addressed(key, version, wire)
         fault = self.fault
-        if fault is None or key != fault.key:
+        if fault is None or key != fault.key or self.ended:
             return wire, GO_ON
         self.seen += 1
         if not fault.nth <= self.seen < fault.nth + fault.times:
@@ -160,6 +172,8 @@ class Spoiler:
         draw = random.Random(f"{fault.seed}/{self.fired}")
         spoiled, then = WAYS[fault.way](key, version, wire, draw)
         self.last = (wire, spoiled)
+        opened = open_response(key, version, spoiled)
+        self.misleads |= key in LASTING and opened is not None and not opened.behind
         return spoiled, then
 
     def _addressed(self, key: int, version: int, wire: bytes) -> bytes:

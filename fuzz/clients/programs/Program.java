@@ -50,6 +50,7 @@ public class Program {
         common.put("request.timeout.ms", "3000");
         common.put("default.api.timeout.ms", "4000");
         common.put("reconnect.backoff.max.ms", "500");
+        common.put("metadata.max.age.ms", "2000");
         Properties producing = new Properties();
         producing.putAll(common);
         producing.remove("default.api.timeout.ms");

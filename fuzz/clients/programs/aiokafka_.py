@@ -16,7 +16,7 @@ PACE_MS = 100
 async def work(session: Session) -> None:
     common = {
         "bootstrap_servers": session.bootstrap, "request_timeout_ms": 3000,
-        "retry_backoff_ms": 50,
+        "retry_backoff_ms": 50, "metadata_max_age_ms": 2000,
     }  # fmt: skip
     producer = AIOKafkaProducer(**common, enable_idempotence=True)
     consumer = AIOKafkaConsumer(

@@ -19,7 +19,7 @@ PACE_MS = 100
 def once(session: Session) -> None:
     common = {
         "bootstrap_servers": [session.bootstrap], "request_timeout_ms": 3000,
-        "reconnect_backoff_max_ms": 500, "retry_backoff_ms": 50,
+        "reconnect_backoff_max_ms": 500, "metadata_max_age_ms": 2000, "retry_backoff_ms": 50,
     }  # fmt: skip
     producer = KafkaProducer(**common, max_block_ms=4000, delivery_timeout_ms=4000, linger_ms=0)
     try:

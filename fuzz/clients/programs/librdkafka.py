@@ -14,7 +14,8 @@ PACE_S = 0.1
 def once(session: Session) -> None:
     common: dict[str, Any] = {
         "bootstrap.servers": session.bootstrap, "socket.timeout.ms": 3000,
-        "reconnect.backoff.max.ms": 500, "error_cb": session.report, "log_level": 0,
+        "reconnect.backoff.max.ms": 500, "topic.metadata.refresh.interval.ms": 2000,
+        "error_cb": session.report, "log_level": 0,
     }  # fmt: skip
     producer = Producer(
         {**common, "enable.idempotence": True, "message.timeout.ms": 4000, "linger.ms": 0}

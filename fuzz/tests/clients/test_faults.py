@@ -86,3 +86,20 @@ def test_each_way_spoils_answers(way):
 def test_the_same_case_spoils_the_same_bytes():
     fault = Fault(3, None, 1, 1, "field_edge", "seed")
     assert Spoiler(fault, 1).answer(3, 5, metadata()) == Spoiler(fault, 1).answer(3, 5, metadata())
+
+
+@pytest.mark.parametrize(
+    ("key", "way", "misleads"),
+    [(14, "another_message", True), (14, "cut", False), (3, "another_message", False)],
+)
+def test_a_well_formed_lie_about_an_assignment_misleads(key, way, misleads):
+    spoiler = Spoiler(Fault(key, None, 1, 1, way, "s"), OWN_PORT)
+    spoiler.answer(key, 4, answer(key, 4))
+    assert spoiler.misleads is misleads
+
+
+def test_a_fault_that_is_ended_spoils_no_more():
+    spoiler = Spoiler(Fault(3, None, 1, 5, "other_correlation", "s"), 9092)
+    spoiler.answer(3, 5, metadata())
+    spoiler.end()
+    assert (spoiler.answer(3, 5, metadata())[0], spoiler.over) == (metadata(), True)

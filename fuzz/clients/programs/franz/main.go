@@ -56,7 +56,8 @@ func once(bootstrap, topic, group string) {
 		kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.SessionTimeout(6*time.Second), kgo.RequestTimeoutOverhead(3*time.Second),
 		kgo.RecordDeliveryTimeout(4*time.Second), kgo.FetchMaxWait(100*time.Millisecond),
-		kgo.RetryTimeout(4*time.Second), kgo.AutoCommitInterval(200*time.Millisecond))
+		kgo.RetryTimeout(4*time.Second), kgo.MetadataMaxAge(2*time.Second),
+		kgo.MetadataMinAge(100*time.Millisecond), kgo.AutoCommitInterval(200*time.Millisecond))
 	if err != nil {
 		report(err)
 		return
