@@ -21,6 +21,7 @@ class Acknowledged:
     def __init__(self, asker: Asker, topic: str) -> None:
         self.asker, self.topic = asker, topic
         self.offsets: dict[str, int] = {}  # of each acknowledged value
+        self.next = 0  # the offset after the last acknowledged one
         self.unknown: set[str] = set()
         self.sent: list[str] = []
 
@@ -34,11 +35,12 @@ class Acknowledged:
             return None
         if row["error_code"]:
             return f"Produce of a good batch answers {name_of(row['error_code'])}"
-        expected = max(self.offsets.values(), default=-1) + 1
+        expected = self.next
         # What nobody answered may stand in between.
         if not expected <= row["base_offset"] <= expected + len(self.unknown):
             return f"a batch that begins at {expected} is answered with {row['base_offset']}"
         self.offsets |= {value: row["base_offset"] + at for at, value in enumerate(values)}
+        self.next = row["base_offset"] + len(values)
         return None
 
     def complaint(self, reader: str, shown: Records) -> str | None:
@@ -48,9 +50,8 @@ class Acknowledged:
         lost = [value for value in self.offsets if value not in there]
         if lost:
             return f"{reader} misses {len(lost)} acknowledged records, the first is {lost[0]}"
-        strange = [
-            value for value in values if value not in self.offsets | dict.fromkeys(self.sent)
-        ]
+        sent = set(self.sent) | self.offsets.keys()
+        strange = [value for value in values if value not in sent]
         if strange:
             return f"{reader} reads what nobody sent: {strange[0]!r}"
         if len(there) < len(values):

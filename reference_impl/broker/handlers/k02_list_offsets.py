@@ -84,6 +84,11 @@ def _answer(
     if version and counts[topic, index] > 1:
         return _error(row, ErrorCode.INVALID_REQUEST)
     replica = request.body["replica_id"]
+    lowest = persona.quirk("list-offsets.lowest-named")
+    if row["timestamp"] < EARLIEST and lowest < EARLIEST:
+        named = row["timestamp"] >= lowest
+        if not named or SINCE[row["timestamp"]] > version:
+            return _error(row, ErrorCode.UNSUPPORTED_VERSION)
     located = replicas.locate(
         topic,
         index,
@@ -93,11 +98,6 @@ def _answer(
     )
     if located.replica is None:
         return _error(row, located.error)
-    lowest = persona.quirk("list-offsets.lowest-named")
-    if row["timestamp"] < EARLIEST and lowest < EARLIEST:
-        named = row["timestamp"] >= lowest
-        if not named or SINCE[row["timestamp"]] > version:
-            return _error(row, ErrorCode.UNSUPPORTED_VERSION)
     if version == 0:
         return _old_style(located.replica, row, replica, now)
     isolation = LOG_END

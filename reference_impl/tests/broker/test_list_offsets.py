@@ -1,44 +1,31 @@
-"""A record whose sizes disagree: Produce takes it when compressed, a search by time meets it."""
+"""A timestamp that names nothing is refused before anybody looks for the partition (3.9, 4.3)."""
 
 from __future__ import annotations
 
 import pytest
 
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
-from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.errors import ErrorCode
 
-# Three records in gzip; the last one says that it has no bytes. Found by the fuzzer; 3.9.2 and
-# 4.3.1 store it, and answer INVALID_RECORD to who searches it.
-BATCH = bytes.fromhex(
-    "000000000000000000000077ffffffff024ff350660001000000020000018bcfe568000000018bcfe56800ffffffff"
-    "ffffffffffffffffffff000000031f8b08000000000000ff1360606060ca662a63d063606262542a4bcc294d5528cf"
-    "2cc9c82f2d51c84ead64680002a01a16a192fcdca4e292fcbc544606008079004835000000"
+UNSUPPORTED, UNKNOWN = ErrorCode.UNSUPPORTED_VERSION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "timestamp", "code"),
+    [
+        ("2.8", 5, -7, UNKNOWN),
+        ("3.9", 2, -3, UNSUPPORTED),
+        ("3.9", 7, -3, UNKNOWN),
+        ("3.9", 7, -4, UNSUPPORTED),
+        ("3.9", 9, -5, UNKNOWN),
+        ("3.9", 9, -6, UNSUPPORTED),
+        ("4.3", 1, -65025, UNSUPPORTED),
+        ("4.3", 8, -4, UNKNOWN),
+        ("4.3", 10, -6, UNSUPPORTED),
+    ],
 )
-TIME = 1_700_000_000_000
-LATER = TIME + 1
-
-
-@pytest.mark.parametrize("release", ["3.9", "4.3"])
-def test_a_record_that_cannot_be_read_is_its_partitions_error(release, caplog):
-    broker = OneBroker(release)
-    broker.topic(partitions=2)
-    assert broker.produce(BATCH, version=5)["error_code"] == E.NONE
-    rows = [{"partition_index": index, "timestamp": TIME} for index in (0, 1)]
-    topics = [{"name": "t", "partitions": rows}]
-    body = {"replica_id": -1, "isolation_level": 0, "topics": topics}
-    answer = broker.ask("ListOffsets", 2, body)
-    codes = [row["error_code"] for row in answer["topics"][0]["partitions"]]
-    assert codes == [E.INVALID_RECORD, E.NONE]
-    rows[0]["timestamp"] = LATER
-    answer = broker.ask("ListOffsets", 2, body)
-    assert [row["offset"] for row in answer["topics"][0]["partitions"]] == [-1, -1]
-    assert not caplog.records
-
-
-@pytest.mark.parametrize("release", ["3.9", "4.3"])
-def test_a_compacted_topic_reads_what_others_skim(release, caplog):
-    """3.9.2 and 4.3.1 answer INVALID_RECORD: one of its records has no key."""
-    broker = OneBroker(release)
-    broker.topic(cleanup_policy="compact")
-    assert broker.produce(BATCH, version=5)["error_code"] == E.INVALID_RECORD
-    assert not caplog.records
+def test_a_timestamp_that_names_nothing_is_refused_first(release, version, timestamp, code):
+    row = {"partition_index": 0, "timestamp": timestamp}
+    body = {"replica_id": -1, "topics": [{"name": "absent", "partitions": [row]}]}
+    answer = OneBroker(release).ask("ListOffsets", version, body)
+    assert answer["topics"][0]["partitions"][0]["error_code"] == code

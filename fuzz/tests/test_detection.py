@@ -1,0 +1,45 @@
+"""The planted defects are 40, each is planted, and the fuzzer finds them.
+
+All of them is `python -m touchstone.fuzz.detection`, ten minutes; this is its slice.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from touchstone.fuzz.detection.hunt import hunt
+from touchstone.fuzz.detection.planted import DEFECTS, target_file
+from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.watches import WATCHES
+from touchstone.harness.targets import parse
+from touchstone.reference_impl.broker.faults.switches import FUZZ_SWITCHES, SWITCHES
+
+
+def test_there_are_ten_defects_of_each_group():
+    assert {group: len(set(switches)) for group, switches in DEFECTS.items()} == {
+        "decode": 10, "log": 10, "coordinator": 10, "resource": 10,
+    }  # fmt: skip
+
+
+def test_every_defect_can_be_planted():
+    planted = {switch for switches in DEFECTS.values() for switch in switches}
+    assert planted <= SWITCHES.keys() | FUZZ_SWITCHES.keys()
+    assert FUZZ_SWITCHES.keys() <= planted
+
+
+def test_every_switch_of_the_fuzzer_names_who_notices_it():
+    noticed = {switch.caught_by for switch in FUZZ_SWITCHES.values()}
+    assert noticed <= ORACLES.keys() | WATCHES.keys()
+
+
+def test_the_planted_broker_is_a_target(tmp_path):
+    target = parse(str(target_file(tmp_path, ["lost-write"])))
+    assert (target.kind, target.name) == ("file", "planted")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "switch", ["every-500th-answer-longer", "lost-write", "commit-metadata-lost", "sockets-kept"]
+)
+def test_a_planted_defect_of_each_group_is_found(switch):
+    assert hunt((switch,), seconds=5).by
