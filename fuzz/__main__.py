@@ -16,7 +16,7 @@ import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.fuzz import triage
-from touchstone.fuzz.campaign import BadCampaign, Campaign, Result, campaigns, run
+from touchstone.fuzz.campaign import SCRIPTED, BadCampaign, Campaign, Result, campaigns, run
 from touchstone.fuzz.cases import (
     BadCase,
     corpus,
@@ -36,6 +36,7 @@ from touchstone.fuzz.corpus_run import (
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, harmless, pairs_of
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback, stopwatch
+from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.targets import UnknownTarget, parse
@@ -45,7 +46,10 @@ FOUND, BROKE, INCOMPLETE = 1, 2, 3
 FINDINGS = Path("touchstone-findings")  # where the command runs
 SMALL_CLUSTER = {
     "auto.create.topics.enable": "false",
+    "group.consumer.assignment.interval.ms": "0",
     "group.initial.rebalance.delay.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+    "max.incremental.fetch.session.cache.slots": "100000",
     "log.retention.bytes": "1048576",
     "log.segment.bytes": "1048576",
     "offsets.topic.num.partitions": "1",
@@ -59,6 +63,7 @@ SMALL_CLUSTER = {
 }
 """Of a target that we start: neither a mutated name nor a long run makes it grow."""
 RESTORE_EVERY = 5000
+RESTORE_SCRIPTED = 500  # scripts make topics of their own
 REPORT_EVERY = 2000
 
 
@@ -71,6 +76,7 @@ class Bounds:
     seed: int
     out: Path
     ours: bool
+    sources: tuple[Path, ...] = ()  # transcripts and captures that sequences begin with
 
 
 class TargetDied(Exception):
@@ -107,7 +113,8 @@ def continuation(
 
     def wanted(result: Result) -> bool:
         done = result.cases
-        if campaign.source == "generated" and done % RESTORE_EVERY == 0:
+        every = RESTORE_SCRIPTED if campaign.source in SCRIPTED else RESTORE_EVERY
+        if campaign.source != "corpus" and done % every == 0:
             restore_topics()
         if done and done % REPORT_EVERY == 0:
             rate = done / elapsed()
@@ -147,6 +154,27 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds
         raise TargetDied(
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
         ) from gone
+
+
+def play_scripts(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> int:
+    """One campaign of scripts, and its report; how many causes it found. Raises TargetDied."""
+    elapsed, result = stopwatch(), Result(campaign.name)
+    wanted = continuation(campaign, bounds, topic_restorer(link, ours=bounds.ours))
+    try:
+        done = campaign_run.run_scripted(
+            campaign, target, link.address, wanted, result, seed=bounds.seed, files=bounds.sources
+        )
+    except ConnectionError as gone:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
+        ) from gone
+    click.echo(
+        f"{campaign.name}: {result.cases} cases, {result.cases / max(elapsed(), 1e-9):.0f}/s, "
+        f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
+    )
+    for line in campaign_run.summary(done):
+        click.echo(line)
+    return campaign_run.report(done, result.findings, bounds.out / campaign.name)
 
 
 def recorded_for(target: Target) -> dict[str, str] | None:
@@ -191,11 +219,13 @@ def chosen(names: tuple[str, ...]) -> list[Campaign]:
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
+@click.option("--from", "sources", multiple=True, type=click.Path(exists=True, path_type=Path),
+              help="Transcripts and captures for the campaign sequences.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, mine: bool,
+    out: Path, replay: Path | None, sources: tuple[Path, ...], record: bool, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -212,9 +242,9 @@ def command(
     except UnknownTarget as problem:
         raise click.UsageError(str(problem)) from None
     ours = mine or target.kind != "external"
-    shares = sum(campaign.source == "generated" for campaign in picked)
+    shares = sum(campaign.source != "corpus" for campaign in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, ours)
+    bounds = Bounds(cases, share, seed, out, ours, sources)
     try:
         sys.exit(run_on_target(target, picked, bounds, replay, record=record, mine=mine))
     except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
@@ -245,11 +275,16 @@ def run_on_target(
     require_loopback(host, is_mine=mine)
     with Link(host, port) as link:
         if replay is not None:
+            if script_file.is_script(replay):
+                return FOUND if campaign_run.replay(replay, link.address) else 0
             return replay_case(replay, picked, link)
         if record:
             return record_outcomes(target, link)
         found = 0
         for campaign in picked:
+            if campaign.source in SCRIPTED:
+                found += play_scripts(campaign, target, link, bounds)
+                continue
             elapsed = stopwatch()
             result = play_campaign(campaign, target, link, bounds)
             rate = result.cases / max(elapsed(), 1e-9)

@@ -10,7 +10,7 @@ import random
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,10 +20,12 @@ from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
 from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link
+from touchstone.fuzz.script import Script, Step
 from touchstone.fuzz.segments import frames_in, may_wait
 
 FOLDER = Path(__file__).parent / "campaigns"
-SOURCES = ("generated", "corpus")
+SOURCES = ("generated", "corpus", "machine", "sequence")
+SCRIPTED = ("machine", "sequence")
 HELD_TIMEOUT_S = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 NEED_ONE_HEADER = ("correlates", "parses", "knows_its_errors", "keeps_the_connection")
@@ -47,6 +49,8 @@ class Campaign:
     oracles: dict[str, Oracle]
     cases: int
     keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
+    machines: tuple[str, ...] = ()  # of source "machine": their names
+    mutations: tuple[str, ...] = ()  # of source "sequence": their names, "*" for all
 
 
 def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
@@ -76,6 +80,8 @@ def load(path: Path) -> Campaign:
         chosen(path, "oracles", fields["oracles"], ORACLES),
         fields["cases"],
         tuple(fields.get("keys", ())),
+        tuple(fields.get("machines", ())),
+        tuple(fields.get("mutations", ())),
     )
 
 
@@ -94,7 +100,19 @@ class Finding:
     seed: int
     index: int
     faults: tuple[str, ...]
-    wire: bytes
+    wire: bytes  # the frame that was complained about, as it went out
+    expected: str | None = None  # the right signature, where it is known
+    script: Script | None = None  # of which the frame is a step
+    step: int = 0
+
+    @property
+    def as_script(self) -> Script:
+        """All that has to be sent; a case of one frame is a script of one step."""
+        return self.script or Script((Step(self.wire, faults=self.faults),))
+
+    def of_script(self, script: Script, step: int) -> Finding:
+        """The finding as one about this step of a script."""
+        return replace(self, script=script, step=step)
 
 
 @dataclass

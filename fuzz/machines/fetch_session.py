@@ -1,6 +1,7 @@
 """A fetch session: what a broker remembers of the partitions that a client reads, by epochs.
 
-The session fetches partition 0 from the end of its log as it was when the session opened (`end`).
+A cache of sessions is full some time, so a script leaves none behind. The session fetches
+partition 0 from the end of its log as it was when the session opened (`end`).
 
 Sources: KIP-227; FetchManager.newContext, FetchSession at 2.8.2 and 4.3.1; observed on 4.3.1,
 3.9.2, 2.8.2. Release 1.0 has no sessions.
@@ -24,7 +25,7 @@ class State(StrEnum):
 
 
 class Action(StrEnum):
-    OPEN = "a full fetch that opens a session"
+    OPEN = "a full fetch that opens a session in place of the one there was"
     NEXT = "the next fetch of the session"
     ADVANCE = "the next fetch, from the new end on"
     LATER_EPOCH = "a fetch of a later session epoch"
@@ -103,7 +104,7 @@ MACHINE = Machine(
         **column(_A.SESSIONLESS, _S, ok(shows={"session_id": 0, **_ALL_ROWS})),
     },
     {
-        _A.OPEN: _fetch(0, 0, rows=True, **_OPENED),
+        _A.OPEN: _fetch(_OWN, 0, rows=True, **_OPENED),
         _A.NEXT: _fetch(_OWN, _EPOCH, **_TAKEN),
         _A.ADVANCE: _fetch(_OWN, _EPOCH, rows=True, **_TAKEN),
         _A.LATER_EPOCH: _fetch(_OWN, Var("session epoch", 5)),
@@ -115,4 +116,5 @@ MACHINE = Machine(
     },
     opening=(requests.look_up(TOPIC), requests.look_up_end(TOPIC)),
     unbound={"topic id": requests.NO_TOPIC_ID, "session": 0x7FFFFFF0, "session epoch": 1, "end": 0},
+    closing={_S.QUIET: _A.CLOSE, _S.NEWS: _A.CLOSE},
 )  # fmt: skip

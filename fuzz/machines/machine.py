@@ -141,6 +141,7 @@ class Machine:
     names: tuple[str, ...] = ()
     unbound: Mapping[str, Any] = field(default_factory=dict)
     differences: tuple[Difference, ...] = ()
+    closing: Mapping[StrEnum, StrEnum] = field(default_factory=dict)  # state -> what ends a script
     listener: str = "PLAINTEXT"  # what the target's listener must speak
 
     def __post_init__(self) -> None:

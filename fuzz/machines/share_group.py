@@ -131,7 +131,7 @@ _WITHOUT: dict[StrEnum, Cell] = {
     _A.RELEASE: _NO_SESSION, _A.ACCEPT_LATER: _NO_SESSION, _A.ACCEPT_OTHER: _NO_SESSION,
     _A.CLOSE: _NO_SESSION,
 }  # fmt: skip
-_NOT_HIS = no(E.INVALID_RECORD_STATE, counts={"session epoch": 1})
+_NOT_HIS = no(E.INVALID_RECORD_STATE, E.INVALID_REQUEST, counts={"session epoch": 1})
 _NEEDS_MEMBER = unasked("a session without a member says nothing of the group")
 _LOSES = unasked("whether a member may leave a session open is not in the model")
 _EARLY = unasked("a record is written to an open session")
@@ -173,7 +173,7 @@ MACHINE = Machine(
             _A.ACCEPT: unasked("the record may not be the group's"),
             _A.RELEASE: unasked("the record may not be the group's"),
             _A.ACCEPT_LATER: _LATER,
-            _A.ACCEPT_OTHER: no(E.INVALID_REQUEST, E.INVALID_RECORD_STATE, counts=_TAKEN["counts"]),
+            _A.ACCEPT_OTHER: _NOT_HIS,
             _A.CLOSE: ok(_S.JOINED),
             _A.PRODUCE: ok(_S.NEWS),
         }),
@@ -185,7 +185,7 @@ MACHINE = Machine(
             _A.ACCEPT: _NOT_HIS,
             _A.RELEASE: _NOT_HIS,
             _A.ACCEPT_LATER: _LATER,
-            _A.ACCEPT_OTHER: no(E.INVALID_REQUEST, E.INVALID_RECORD_STATE, counts=_TAKEN["counts"]),
+            _A.ACCEPT_OTHER: _NOT_HIS,
             _A.CLOSE: ok(_S.JOINED),
             _A.PRODUCE: _LATE,
         }),
@@ -196,7 +196,7 @@ MACHINE = Machine(
             _A.ACCEPT: ok(_S.OPEN),
             _A.RELEASE: ok(_S.NEWS),
             _A.ACCEPT_LATER: _LATER,
-            _A.ACCEPT_OTHER: no(E.INVALID_REQUEST, E.INVALID_RECORD_STATE, counts=_TAKEN["counts"]),
+            _A.ACCEPT_OTHER: _NOT_HIS,
             _A.CLOSE: ok(_S.JOINED),
             _A.PRODUCE: _LATE,
         }),

@@ -83,6 +83,13 @@ class Model:
         self.state = cell.to or self.state
         return step
 
+    def attempt(self, action: StrEnum) -> Step:
+        """The step of an action that somebody is going to break: nothing is expected of it, and the
+        model stays where it is.
+        """
+        self.trail += [None] * (len(self.steps) - len(self.trail)) + [(self.state, action)]
+        return self._say(self.machine.acts[action], f"{action} [{self.state}]", None)
+
     def _release(self, waiting: StrEnum, code: ErrorCode) -> int:
         """The number of the step that waits, which gets to know what it is to be answered."""
         number = self._waiting.pop(waiting)
@@ -112,7 +119,7 @@ class Model:
         codes = tuple(int(code) for code in cell.codes)
         return Expected(codes, tuple(values), tuple(equal), cell.held, releases)
 
-    def _say(self, act: Act, note: str, expected: Expected, *, newest: bool = False) -> Step:
+    def _say(self, act: Act, note: str, expected: Expected | None, *, newest: bool = False) -> Step:
         place = act.key, act.versions
         served = act.served(self.ranges)
         # One version for a script: what is kept between requests may depend on it.
@@ -209,18 +216,20 @@ def ways(
     return found
 
 
-def walk(model: Model, goal: tuple[StrEnum, StrEnum], steps: int) -> int:
+def walk(model: Model, goal: tuple[StrEnum, StrEnum], steps: int, *, broken: bool = False) -> int:
     """Take the way to the goal and its action, then others up to `steps` in all; returns the number
-    of the goal's step.
+    of the goal's step. One that is to be `broken` leaves the model where it is.
     """
     for _ in range(model.draw.randrange(3)):
         _wander(model, goal[0])
     for action in ways(model.table, model.served, model.state)[goal[0]]:
         model.take(action)
-    model.take(goal[1])
+    (model.attempt if broken else model.take)(goal[1])
     number = len(model.steps) - 1
     while len(model.steps) < steps and model.available():
         _wander(model)
+    if model.state in model.machine.closing:
+        model.take(model.machine.closing[model.state])
     return number
 
 

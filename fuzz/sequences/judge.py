@@ -2,8 +2,8 @@
 
 A script's signature is the fold of its steps' signatures (`fuzz.outcome`), each with its API key.
 Judgement of a step stops at the first one that is not as expected: what the target believes from
-there on, nobody knows. After a fault it goes on only where the target refused the faulty request
-with an error code, because a request that is refused changes nothing. Pure.
+there on, nobody knows. After a broken request it goes on only where the target refused that
+(`was_refused`), because a request that is refused changes nothing. Pure.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, SILENT, Outcome, signat
 from touchstone.fuzz.script import Expected, found
 from touchstone.fuzz.sequences.played import Played
 from touchstone.harness.model.path import PathError, get
-from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
 CODES = ("error_code", "partition_error_code", "acknowledge_error_code")
+
+
+CHANGING = {int(E.MEMBER_ID_REQUIRED), int(E.CONCURRENT_TRANSACTIONS), int(E.NOT_COORDINATOR)}
+"""Refusals that leave something behind: a member that is expected, a transaction being aborted."""
 
 
 def codes_in(value: Any) -> Iterator[int]:
@@ -40,6 +44,16 @@ def code_of(body: Struct) -> int:
     return next((code for code in codes_in(body) if code), 0)
 
 
+def was_refused(body: Struct) -> bool:
+    """Whether an answer says that all of its request was refused, and so changed nothing: by its
+    own error code where it has one (a session counts a request whose partitions are refused), else
+    by that of every row.
+    """
+    own = body.get("error_code")
+    codes = list(codes_in(body)) if own is None else [own]
+    return bool(codes) and all(codes) and not CHANGING & set(codes)
+
+
 def signature_of(played: Played) -> str:
     """What two correct targets share in their reaction to a script."""
     return " | ".join(
@@ -54,7 +68,7 @@ def complaint(played: Played) -> tuple[int, str] | None:
         zip(played.script.steps, played.outcomes, strict=False)
     ):
         if step.faults and not _refused(played, number, outcome):
-            return None
+            return None  # and the player has gone on without what the script expects
         if step.expected is None:
             continue
         wrong = _wrong(played, number, step.expected, outcome)
@@ -71,7 +85,7 @@ def as_expected(played: Played) -> str | None:
 
 def _refused(played: Played, number: int, outcome: Outcome) -> bool:
     body = played.answers.get(number)
-    return outcome.end == KEPT and body is not None and code_of(body) != 0
+    return outcome.end == KEPT and body is not None and was_refused(body)
 
 
 def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) -> str | None:
@@ -123,6 +137,6 @@ def said(played: Played, number: int) -> str:
 
 def name_of(code: int) -> str:
     try:
-        return f"{ErrorCode(code).name} ({code})"
+        return f"{E(code).name} ({code})"
     except ValueError:
         return str(code)

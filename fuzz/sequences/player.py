@@ -24,7 +24,7 @@ from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcom
 from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER
 from touchstone.fuzz.script import Script, Step, filled
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
-from touchstone.fuzz.sequences.judge import code_of
+from touchstone.fuzz.sequences.judge import code_of, was_refused
 from touchstone.fuzz.sequences.played import Played
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response
@@ -40,16 +40,17 @@ UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 @dataclass(frozen=True)
 class Patience:
-    """How many seconds are waited for an answer, for one that may be held, and for one that is
-    refused for the moment; and how many steps may be under way.
+    """How many seconds are waited: for an answer; for one that may be held; behind one that may be
+    held and that nobody expects anything of; and until a step is no longer refused for the moment.
     """
 
     answer_s: float = 2.0
     held_s: float = 0.03
+    blocked_s: float = 0.1
     again_s: float = 10.0
 
     def times(self, factor: float) -> Patience:
-        return Patience(self.answer_s * factor, self.held_s * factor, self.again_s * factor)
+        return Patience(self.answer_s * factor, self.held_s * factor, self.blocked_s, self.again_s)
 
 
 @dataclass
@@ -61,6 +62,7 @@ class _Lane:
     step: int | None = None
     whole: bool = True  # what is under way ends where a frame ends
     probed: bool = False
+    unexpected: bool = False  # what is under way may be held for ever
     got: list[bytes] = field(default_factory=list)
     ready: list[bytes] = field(default_factory=list)  # frames read that no step has asked for
 
@@ -78,11 +80,16 @@ class Session:
         self._steps: list[Step] = []
         self._lanes: dict[int, _Lane] = {}
         self._lane_of: dict[int, int] = {}
+        self._astray = False  # a broken request was not refused: what comes is not as expected
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; what is under way is not awaited."""
         for lane in self._lanes.values():
             lane.socket.close()
 
@@ -96,7 +103,8 @@ class Session:
             time.sleep(step.delay_ms / 1000)
         for reference in step.references:
             self._settle(reference.step)
-        deadline = time.monotonic() + self.patience.again_s
+        wanted = step.expected is not None and not self._astray
+        deadline = time.monotonic() + (self.patience.again_s if wanted else self.patience.blocked_s)
         outcome = self._try(number, step)
         while outcome is not None and self._refused_for_now(number, step, outcome):
             if time.monotonic() > deadline:
@@ -104,6 +112,10 @@ class Session:
             time.sleep(AGAIN_S)
             self.sent.pop()
             outcome = self._try(number, step)
+        if step.faults and outcome is not None:
+            body = self.answers.get(number)
+            self._astray |= outcome.end != KEPT or body is None or not was_refused(body)
+        self._astray |= bool(step.faults) and outcome is None
         if step.expected is not None and step.expected.releases is not None:
             self._settle(step.expected.releases)
         return outcome
@@ -121,11 +133,13 @@ class Session:
     def _try(self, number: int, step: Step) -> Outcome | None:
         wire = filled(step, self.answers)
         self.sent.append(wire)
-        held = may_wait(wire) if step.expected is None else step.expected.held
+        expected = None if self._astray else step.expected
+        held = may_wait(wire) if expected is None else expected.held
         lane = self._lane(step.connection)
         lane.step, lane.got, lane.whole = number, [], frames_in(wire)[1]
+        lane.unexpected = held and expected is None
         self._lane_of[number] = step.connection
-        lane.probed = lane.whole and step.expected is None
+        lane.probed = lane.whole and expected is None
         try:
             lane.socket.sendall(wire + (PROBE if lane.probed else b""))
             if not lane.whole:
@@ -158,8 +172,9 @@ class Session:
 
     def _await(self, lane: _Lane, held_s: float | None) -> Outcome | None:
         """The outcome of what is under way on a lane; None when it may be held and is."""
-        deadline = time.monotonic() + (self.patience.answer_s if held_s is None else held_s)
-        rounds = 1
+        patience = self.patience.blocked_s if lane.unexpected else self.patience.answer_s
+        deadline = time.monotonic() + (patience if held_s is None else held_s)
+        rounds = 0 if lane.unexpected else 1
         while True:
             try:
                 frame = self._frame(lane, deadline)
@@ -248,7 +263,9 @@ class Player:
 
 
 def played(script: Script, session: Session) -> Played:
-    outcomes = tuple(session.outcomes[number] for number in range(len(session.outcomes)))
+    """What has come of the script until now; what is under way is silent so far."""
+    silent = Outcome((), SILENT)
+    outcomes = tuple(session.outcomes.get(n, silent) for n in range(len(session.sent)))
     return Played(script, tuple(session.sent), outcomes, session.answers, frozenset(session.early))
 
 

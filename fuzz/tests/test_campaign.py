@@ -31,7 +31,10 @@ def finding(wire: bytes, index: int = 0):
 
 
 def test_the_campaigns_load():
-    assert list(campaigns()) == ["corpus", "fields", "frames", "records", "valid"]
+    assert list(campaigns()) == [
+        "corpus", "fields", "frames", "groups", "records", "sequences", "sessions",
+        "transactions", "valid",
+    ]  # fmt: skip
 
 
 def test_a_case_descends_from_seed_and_index_alone():
