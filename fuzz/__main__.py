@@ -250,6 +250,9 @@ def command(
     except (Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied) as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
+    except (BadCampaign, BadCase) as problem:
+        click.echo(f"touchstone fuzz: {problem}", err=True)
+        sys.exit(BROKE)
     except ConnectionError as problem:
         click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
         sys.exit(INCOMPLETE)

@@ -64,7 +64,8 @@ class Step:
     """One frame, size included, as it goes out where no reference is known; over connection number
     `connection` of the script's own (from 0), opened when it is first named. `faults` are the names
     of the mutators that changed it. `note` says in words what it is. While the answer carries one
-    of the error codes `again`, the step is sent again. `delay_ms` pass before it is sent.
+    of the error codes `again`, or does not show what is expected where the step is sent `until` it
+    does, it is sent again. `delay_ms` pass before it is sent.
     """
 
     wire: bytes
@@ -74,6 +75,7 @@ class Step:
     note: str = ""
     expected: Expected | None = None
     again: tuple[int, ...] = ()
+    until: bool = False
     delay_ms: int = 0
 
 

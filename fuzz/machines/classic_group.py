@@ -65,6 +65,7 @@ class Action(StrEnum):
     STRANGER_BEATS = "a stranger says that it is alive"
     COMMIT_SIMPLE = "an offset is committed without a member"
     FETCH_OFFSET = "the committed offset is asked for"
+    DELETE_OFFSET = "the committed offset is deleted"
     DESCRIBE = "the group is described"
     DELETE = "the group is deleted"
 
@@ -166,6 +167,12 @@ def _fetch_offset() -> Act:
     return Act(9, (1, 7), body, again=requests.LOADING)
 
 
+def _delete_offset() -> Act:
+    named = [{"name": TOPIC, "partitions": [{"partition_index": 0}]}]
+    body = {"group_id": GROUP, "topics": named}
+    return Act(47, (0, 0), body, sets={"kept": -1}, again=requests.LOADING)
+
+
 def _like(action: Action, **cells: Cell) -> dict[tuple[StrEnum, StrEnum], Cell]:
     """Cells of one action by the name of their state."""
     return {(_S[state], action): cell for state, cell in cells.items()}
@@ -179,6 +186,8 @@ def _in(
 
 
 _REBALANCING = no(E.REBALANCE_IN_PROGRESS)
+_NO_GROUP = no(E.GROUP_ID_NOT_FOUND)
+_MAY_GO = unasked("a group that loses its last offset is gone")
 _LANE = unasked("b has a request under way")
 _HERE = unasked("it is in the group, and another member would come")
 _MET = ok(_S.PAIR, releases=(_A.B_COMES,), shows={"generation_id": Var("generation", 1)})
@@ -253,13 +262,15 @@ MACHINE = Machine(
         **_in(_A.COMMIT_SIMPLE, NOBODY, ok(_S.EMPTY)),
         **_like(_A.COMMIT_SIMPLE, INVITED=ok()),
         **column(_A.FETCH_OFFSET, _S, ok(shows={OFFSET: Var("kept")})),
+        **column(_A.DELETE_OFFSET, _S, no(E.GROUP_SUBSCRIBED_TO_TOPIC)),
+        **_like(_A.DELETE_OFFSET, ABSENT=_NO_GROUP, EMPTY=ok(), INVITED=ok()),
         **{
             (state, _A.DESCRIBE): ok(shows={GROUP_STATE: name})
             for name, states in KAFKAS_NAMES.items() for state in states
         },
         **column(_A.DELETE, _S, no(E.NON_EMPTY_GROUP)),
         **_like(
-            _A.DELETE, ABSENT=no(E.GROUP_ID_NOT_FOUND), EMPTY=ok(_S.ABSENT),
+            _A.DELETE, ABSENT=_NO_GROUP, EMPTY=ok(_S.ABSENT),
             INVITED=unasked("whether a group of invited members is empty, releases differ in"),
         ),
     },
@@ -291,6 +302,7 @@ MACHINE = Machine(
         _A.STRANGER_BEATS: _beat(STRANGER, 1),
         _A.COMMIT_SIMPLE: _commit("", -1),
         _A.FETCH_OFFSET: _fetch_offset(),
+        _A.DELETE_OFFSET: _delete_offset(),
         _A.DESCRIBE: Act(
             15, (0, 5), {"groups": [GROUP], "include_authorized_operations": False},
             again=requests.LOADING,
@@ -307,6 +319,7 @@ MACHINE = Machine(
         Difference(("1.0",), {
             (state, _A.DESCRIBE): ok(shows={GROUP_STATE: "AwaitingSync"}) for state in COMPLETING
         }),
+        Difference(("2.8", "3.9"), column(_A.DELETE_OFFSET, (_S.EMPTY, _S.INVITED), _MAY_GO)),
         Difference(("1.0", "2.2"), column(_A.B_BEATS, (_S.PAIR, _S.B_SYNCING), _REBALANCING) | {
             (state, action): _REBALANCING for state in COMPLETING for action in EARLY
         }),

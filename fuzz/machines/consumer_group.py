@@ -50,9 +50,13 @@ class Action(StrEnum):
 _S, _A = State, Action
 GROUP = Var("group")
 JOIN, LEAVE, FAR = 0, -1, 9
+FIRST_EPOCH = 2
+"""Of a group whose first member subscribes to a topic that exists: one for the member, one for what
+it wants."""
 WITH_A, WITH_B = (_S.ALONE, _S.PAIR), (_S.PAIR, _S.B_ALONE)
 SOMEBODY = (_S.ALONE, _S.PAIR, _S.B_ALONE)
 NOBODY = (_S.ABSENT, _S.EMPTY)
+EPOCH = "member_epoch"
 OFFSET = "groups[0].topics[0].partitions[0].committed_offset"
 
 
@@ -131,7 +135,8 @@ MACHINE = Machine(
     State,
     Action,
     {
-        **column(_A.A_JOINS, (_S.ABSENT, _S.ALONE, _S.EMPTY), ok(_S.ALONE)),
+        **column(_A.A_JOINS, (_S.ALONE, _S.EMPTY), ok(_S.ALONE)),
+        (_S.ABSENT, _A.A_JOINS): ok(_S.ALONE, shows={EPOCH: FIRST_EPOCH}),
         **column(_A.A_JOINS, WITH_B, ok(_S.PAIR)),
         **_mostly(_A.A_BEATS, _UNKNOWN, WITH_A, ok()),
         **_mostly(_A.A_BEATS_LATER, _UNKNOWN, WITH_A, no(E.FENCED_MEMBER_EPOCH)),
@@ -143,7 +148,8 @@ MACHINE = Machine(
         (_S.ABSENT, _A.A_FETCHES_LATER): ok(shows={OFFSET: -1}),
         **_mostly(_A.A_LEAVES, _UNKNOWN, (_S.ALONE,), ok(_S.EMPTY)),
         (_S.PAIR, _A.A_LEAVES): ok(_S.B_ALONE),
-        **column(_A.B_JOINS, (_S.ABSENT, _S.B_ALONE, _S.EMPTY), ok(_S.B_ALONE)),
+        **column(_A.B_JOINS, (_S.B_ALONE, _S.EMPTY), ok(_S.B_ALONE)),
+        (_S.ABSENT, _A.B_JOINS): ok(_S.B_ALONE, shows={EPOCH: FIRST_EPOCH}),
         **column(_A.B_JOINS, WITH_A, ok(_S.PAIR)),
         **_mostly(_A.B_BEATS, _UNKNOWN, WITH_B, ok()),
         **_mostly(_A.B_LEAVES, _UNKNOWN, (_S.B_ALONE,), ok(_S.EMPTY)),

@@ -65,6 +65,7 @@ class Act:
     counts: Mapping[str, int] = field(default_factory=dict)
     connection: int = 0
     again: tuple[ErrorCode, ...] = ()  # not ready yet: ask again
+    until: bool = False  # ask again while the answer does not show what it has to
 
     def served(self, ranges: Mapping[int, tuple[int, int]]) -> range:
         """The versions of `versions` that a target of these ranges serves."""

@@ -31,7 +31,8 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 class State(StrEnum):
     ABSENT = "no such group"
-    JOINED = "a is in the group, without a session"
+    JOINING = "a is in the group and has no assignment yet"
+    JOINED = "a has its assignment and no session"
     OPEN = "a has a session and nothing to read"
     NEWS = "there is a record to read"
     HAS = "a has acquired the record"
@@ -41,6 +42,7 @@ class State(StrEnum):
 class Action(StrEnum):
     JOIN = "a joins"
     BEAT = "a says that it is alive"
+    GET_ASSIGNED = "a joins again until it is told its assignment"
     BEAT_LATER = "a says so in a later epoch"
     LEAVE = "a leaves"
     STRANGER_BEATS = "a stranger says that it is alive"
@@ -65,6 +67,8 @@ first fetch of it."""
 EPOCH, SESSION_EPOCH = Var("epoch"), Var("session epoch")
 _TAKEN: dict[str, Any] = {"counts": {"session epoch": 1}}
 _STATE = "groups[0].group_state"
+_ASSIGNED = "assignment.topic_partitions[0].topic_id"
+_DELIVERIES = "responses[0].partitions[0].acquired_records[0].delivery_count"
 _FIRST = "responses[0].partitions[0].acquired_records[0].first_offset"
 
 
@@ -123,6 +127,14 @@ def _from_the_start() -> Act:
     return Act(44, (0, 1), {"resources": [resource], "validate_only": False})
 
 
+def _state_is_kept() -> Act:
+    """The coordinator of share partitions' states serves; any key tells, there is one partition of
+    its log on the targets that we start.
+    """
+    body = {"key_type": 2, "coordinator_keys": ["touchstone:AAAAAAAAAAAAAAAAAAAAAQ:0"]}
+    return Act(10, (6, 6), body, again=requests.LOADING)
+
+
 ACCEPT, RELEASE = 1, 2
 _NO_SESSION = no(E.SHARE_SESSION_NOT_FOUND)
 _LATER = no(E.INVALID_SHARE_SESSION_EPOCH)
@@ -131,9 +143,16 @@ _WITHOUT: dict[StrEnum, Cell] = {
     _A.RELEASE: _NO_SESSION, _A.ACCEPT_LATER: _NO_SESSION, _A.ACCEPT_OTHER: _NO_SESSION,
     _A.CLOSE: _NO_SESSION,
 }  # fmt: skip
-_NOT_HIS = no(E.INVALID_RECORD_STATE, E.INVALID_REQUEST, counts={"session epoch": 1})
+# A share partition that has not begun is UNKNOWN_TOPIC_OR_PARTITION to who acknowledges.
+_NOT_HIS = no(
+    E.INVALID_RECORD_STATE,
+    E.INVALID_REQUEST,
+    E.UNKNOWN_TOPIC_OR_PARTITION,
+    counts={"session epoch": 1},
+)
 _NEEDS_MEMBER = unasked("a session without a member says nothing of the group")
 _LOSES = unasked("whether a member may leave a session open is not in the model")
+_UNBEGUN = unasked("a share partition begins when the member has its assignment")
 _EARLY = unasked("a record is written to an open session")
 _LATE = unasked("one record at a time")
 _NOTHING = unasked("it would wait for a record")
@@ -147,12 +166,13 @@ MACHINE = Machine(
         **column(_A.STRANGER_BEATS, _S, no(E.UNKNOWN_MEMBER_ID)),
         **column(_A.JOIN, _S, ok()),
         **column(_A.BEAT, _S, ok()),
+        **column(_A.GET_ASSIGNED, _S, unasked("it has its assignment, or is not in the group")),
         **column(_A.BEAT_LATER, _S, no(E.FENCED_MEMBER_EPOCH)),
         **column(_A.LEAVE, _S, _LOSES),
         **column(_A.FETCH_NEWS, _S, _NOTHING),
         **column(_A.DESCRIBE, _S, ok(shows={_STATE: "Stable"})),
         **row(_S.ABSENT, _WITHOUT | {
-            _A.JOIN: ok(_S.JOINED),
+            _A.JOIN: ok(_S.JOINING),
             _A.BEAT: no(E.GROUP_ID_NOT_FOUND),
             _A.BEAT_LATER: no(E.GROUP_ID_NOT_FOUND),
             _A.LEAVE: no(E.GROUP_ID_NOT_FOUND),
@@ -160,6 +180,12 @@ MACHINE = Machine(
             _A.OPEN_SESSION: _NEEDS_MEMBER,
             _A.PRODUCE: _EARLY,
             _A.DESCRIBE: no(E.GROUP_ID_NOT_FOUND),
+        }),
+        **row(_S.JOINING, dict.fromkeys(_WITHOUT, _UNBEGUN) | {
+            _A.GET_ASSIGNED: ok(_S.JOINED, shows={_ASSIGNED: Var("topic id")}),
+            _A.LEAVE: ok(_S.LEFT),
+            _A.OPEN_SESSION: _UNBEGUN,
+            _A.PRODUCE: _EARLY,
         }),
         **row(_S.JOINED, _WITHOUT | {
             _A.LEAVE: ok(_S.LEFT),
@@ -180,7 +206,9 @@ MACHINE = Machine(
         **row(_S.NEWS, {
             _A.OPEN_SESSION: unasked("it may come back with the record or without"),
             _A.FETCH: unasked("it may come back with the record or without"),
-            _A.FETCH_NEWS: ok(_S.HAS, shows={_FIRST: Var("last")}),
+            _A.FETCH_NEWS: ok(
+                _S.HAS, shows={_FIRST: Var("last"), _DELIVERIES: Var("deliveries", 1)}
+            ),
             _A.FETCH_LATER: _LATER,
             _A.ACCEPT: _NOT_HIS,
             _A.RELEASE: _NOT_HIS,
@@ -201,7 +229,7 @@ MACHINE = Machine(
             _A.PRODUCE: _LATE,
         }),
         **row(_S.LEFT, _WITHOUT | {
-            _A.JOIN: ok(_S.JOINED),
+            _A.JOIN: ok(_S.JOINING),
             _A.BEAT: no(E.UNKNOWN_MEMBER_ID),
             _A.BEAT_LATER: no(E.UNKNOWN_MEMBER_ID),
             _A.LEAVE: no(E.UNKNOWN_MEMBER_ID),
@@ -213,6 +241,7 @@ MACHINE = Machine(
     {
         _A.JOIN: _beat(0, joins=True, brings={"epoch": "member_epoch"}),
         _A.BEAT: _beat(EPOCH, brings={"epoch": "member_epoch"}),
+        _A.GET_ASSIGNED: _beat(0, joins=True, brings={"epoch": "member_epoch"}, until=True),
         _A.BEAT_LATER: _beat(Var("epoch", 9)),
         _A.LEAVE: _beat(-1),
         _A.STRANGER_BEATS: _beat(1, member=requests.STRANGER),
@@ -222,22 +251,28 @@ MACHINE = Machine(
             again=(E.UNKNOWN_SERVER_ERROR, *requests.COMING),
         ),
         _A.FETCH: _fetch(SESSION_EPOCH, **_TAKEN),
-        _A.FETCH_NEWS: _fetch(SESSION_EPOCH, wait_ms=WAIT_MS, **_TAKEN),
+        _A.FETCH_NEWS: _fetch(
+            SESSION_EPOCH, wait_ms=WAIT_MS, counts={"session epoch": 1, "deliveries": 1}
+        ),
         _A.FETCH_LATER: _fetch(Var("session epoch", 5)),
         _A.ACCEPT: _acknowledge(SESSION_EPOCH, ACCEPT, Var("last"), **_TAKEN),
         _A.RELEASE: _acknowledge(SESSION_EPOCH, RELEASE, Var("last"), **_TAKEN),
         _A.ACCEPT_LATER: _acknowledge(Var("session epoch", 5), ACCEPT, Var("last")),
         _A.ACCEPT_OTHER: _acknowledge(SESSION_EPOCH, ACCEPT, Var("last", 10**6)),
         _A.CLOSE: _fetch(-1),
-        _A.PRODUCE: requests.produce(TOPIC, Batch(), brings={"last": PRODUCED}),
+        _A.PRODUCE: requests.produce(
+            TOPIC, Batch(), brings={"last": PRODUCED}, sets={"deliveries": 0}
+        ),
         _A.DESCRIBE: Act(77, (1, 1), {"group_ids": [GROUP]}, again=requests.LOADING),
     },
     opening=(
         requests.create(TOPIC),
         requests.look_up(TOPIC),
         _from_the_start(),
+        _state_is_kept(),
         requests.find_coordinator(GROUP, 0),
     ),
     names=("group", "topic", "member"),
-    unbound={"topic id": requests.NO_TOPIC_ID, "epoch": 1, "session epoch": 1, "last": 0},
+    unbound={"topic id": requests.NO_TOPIC_ID, "epoch": 1, "session epoch": 1, "last": 0,
+             "deliveries": 0},
 )  # fmt: skip

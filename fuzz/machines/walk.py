@@ -132,7 +132,7 @@ class Model:
         wire = frame(encode_request(act.key, version, number + 1, CLIENT, body))
         step = Step(
             wire, act.connection, tuple(references), note=f"{API[act.key].name} {note}",
-            expected=expected, again=tuple(int(code) for code in act.again),
+            expected=expected, again=tuple(int(code) for code in act.again), until=act.until,
         )  # fmt: skip
         self.steps.append(step)
         return step

@@ -69,7 +69,7 @@ def cases_of(
     """
     if campaign.source == "machine":
         return walked_cases(walks, campaign, seed)
-    stored = [script for path in files for script in scripts_in(path)]
+    stored = [load for path in files for load in scripts_in(path)]
     names = list(campaign.mutations)
     path = Path(campaign.name)
     drawn = Sequences(walks, stored, chosen(path, "mutations", names, mutations()))

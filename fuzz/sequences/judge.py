@@ -103,7 +103,7 @@ def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) ->
         return f"{outcome.end} without an answer that parses, wanted {wanted}"
     if code_of(body) not in expected.codes:
         return f"answered {name_of(code_of(body))}, wanted {wanted}"
-    return None if code_of(body) else _other_values(played, body, expected)
+    return None if code_of(body) else other_values(played.answers, body, expected)
 
 
 def _unreleased(played: Played, number: int) -> bool:
@@ -113,11 +113,12 @@ def _unreleased(played: Played, number: int) -> bool:
     )
 
 
-def _other_values(played: Played, body: Struct, expected: Expected) -> str | None:
+def other_values(answers: Mapping[int, Struct], body: Struct, expected: Expected) -> str | None:
+    """What an answer does not show of what is expected of it; None when it shows all."""
     wanted = list(expected.values)
     for reference in expected.equal:
         try:
-            wanted.append((reference.into, found(reference, played.answers)))
+            wanted.append((reference.into, found(reference, answers)))
         except (KeyError, PathError):
             continue  # the earlier answer is judged where it was given
     for path, value in wanted:

@@ -16,20 +16,21 @@ from touchstone.fuzz.script import Script, renamed
 from touchstone.fuzz.sequences.arrange import bare
 from touchstone.fuzz.sequences.mutations import Mutation
 from touchstone.fuzz.sequences.scripted import Case
+from touchstone.fuzz.sequences.sources import Load
 
 FOURTH = 4
+TRIES = 20
+"""To draw a stored script that does the target no harm."""
 
 
 class Sequences:
     """What a campaign of sequences draws from: walks of machines, or scripts of files."""
 
     def __init__(
-        self, walks: Walks, stored: Sequence[Script], mutations: Mapping[str, Mutation]
+        self, walks: Walks, stored: Sequence[Load], mutations: Mapping[str, Mutation]
     ) -> None:
         self.walks, self.mutations = walks, mutations
-        self.stored = [
-            script for script in stored if not any(harmful(s.wire) for s in script.steps)
-        ]
+        self.stored = stored
         self.cells = {machine: cells for machine, cells in walks.cells().items() if cells}
 
     def cases(self, seed: int, faults: tuple[int, int]) -> Iterator[Case]:
@@ -57,9 +58,11 @@ class Sequences:
 
     def script(self, draw: random.Random, seed: int, index: int, part: int) -> Script:
         """One that nobody has played under these names."""
-        if not self.stored:
-            return bare(self.walk(draw, seed, index, part).script)
-        return renamed(draw.choice(self.stored), f"-{self.walks.word}{seed}-{index}-{part}")
+        for _ in range(TRIES if self.stored else 0):
+            script = draw.choice(self.stored)()
+            if script.steps and not any(harmful(step.wire) for step in script.steps):
+                return renamed(script, f"-{self.walks.word}{seed}-{index}-{part}")
+        return bare(self.walk(draw, seed, index, part).script) if self.cells else Script(())
 
     def walk(self, draw: random.Random, seed: int, index: int, part: int) -> Walked:
         name = draw.choice(list(self.cells))

@@ -24,7 +24,7 @@ from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcom
 from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER
 from touchstone.fuzz.script import Script, Step, filled
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
-from touchstone.fuzz.sequences.judge import code_of, was_refused
+from touchstone.fuzz.sequences.judge import code_of, other_values, was_refused
 from touchstone.fuzz.sequences.played import Played
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response
@@ -128,7 +128,11 @@ class Session:
 
     def _refused_for_now(self, number: int, step: Step, outcome: Outcome) -> bool:
         body = self.answers.get(number)
-        return outcome.end == KEPT and body is not None and code_of(body) in step.again
+        if outcome.end != KEPT or body is None:
+            return False
+        if step.until and step.expected is not None and not code_of(body):
+            return other_values(self.answers, body, step.expected) is not None
+        return code_of(body) in step.again
 
     def _try(self, number: int, step: Step) -> Outcome | None:
         wire = filled(step, self.answers)

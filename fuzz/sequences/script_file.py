@@ -79,7 +79,7 @@ def _step(number: int, step: Step) -> Iterator[str]:
             "equal": [asdict(one) for one in step.expected.equal],
         }
     for name, value in fields.items():
-        if name != "wire" and value not in (None, "", 0, (), []):
+        if name != "wire" and value not in (None, "", 0, False, (), []):
             yield f"{name} = {_toml(value)}"
 
 
@@ -126,6 +126,7 @@ def _read_step(row: dict[str, Any]) -> Step:
         row.get("note", ""),
         expected,
         tuple(row.get("again", ())),
+        row.get("until", False),
         row.get("delay_ms", 0),
     )
 

@@ -1,4 +1,4 @@
-"""The tables as Hypothesis models: they hold on the reference broker, and a planted defect shrinks."""
+"""The tables as Hypothesis models: they hold on the reference broker, planted defects shrink."""
 
 from __future__ import annotations
 
