@@ -62,6 +62,8 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
 @click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
+@click.option("--from", "sources", multiple=True, type=click.Path(exists=True, path_type=Path),
+              help="Transcripts and captures for the campaign sequences.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
 @click.option("--jobs", default=1, type=click.IntRange(1), help="Processes that share the cases.")
 @click.option("--connection-per-case", "fresh", is_flag=True, help="Instead of some that last.")
@@ -90,6 +92,7 @@ def command(
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
     oracle: str | None, client: str | None, master: str | None, shards: int, shared: bool,
     mine: bool,
+    sources: tuple[Path, ...],
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -118,9 +121,9 @@ def command(
         raise click.UsageError("--minimise-corpus needs --corpus DIR")
     guidance = Guidance(folder, minimised) if guided or folder else None
     covered = guidance is not None if coverage is None else coverage
-    shares = sum(campaign.source == "generated" for campaign, _ in picked)
+    shares = sum(campaign.source != "corpus" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs)
+    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs, sources)
     special = Special(replay, record, fresh, in_process, mine)
     try:
         if master is not None:
@@ -138,6 +141,9 @@ def command(
     except NOT_DONE as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)
+    except (BadCampaign, BadCase) as problem:
+        click.echo(f"touchstone fuzz: {problem}", err=True)
+        sys.exit(BROKE)
     except ConnectionError as problem:
         click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
         sys.exit(INCOMPLETE)

@@ -30,7 +30,8 @@ from touchstone.fuzz.watches import WATCHES
 from touchstone.fuzz.watches.watch import Played
 
 FOLDER = Path(__file__).parent / "campaigns"
-SOURCES = ("generated", "corpus")
+SOURCES = ("generated", "corpus", "machine", "sequence")
+SCRIPTED = ("machine", "sequence")
 NEED_ONE_HEADER = (
     "correlates", "parses", "knows_its_errors", "keeps_the_connection", "answers_or_hangs_up",
     "answers_nothing_to_acks_0",
@@ -56,6 +57,8 @@ class Campaign:
     cases: int
     watches: tuple[str, ...] = ()  # who looks at the target meanwhile: names of `watches.WATCHES`
     keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
+    machines: tuple[str, ...] = ()  # of source "machine": their names
+    mutations: tuple[str, ...] = ()  # of source "sequence": their names, "*" for all
 
 
 def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
@@ -86,6 +89,8 @@ def load(path: Path) -> Campaign:
         fields["cases"],
         tuple(chosen(path, "watches", fields.get("watches", []), WATCHES)),
         tuple(fields.get("keys", ())),
+        tuple(fields.get("machines", ())),
+        tuple(fields.get("mutations", ())),
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import click
 
 from touchstone.fuzz import corpus_folder, triage
-from touchstone.fuzz.campaign import Campaign, Result, run
+from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result, run
 from touchstone.fuzz.cases import (
     corpus,
     write_outcomes,
@@ -27,15 +27,17 @@ from touchstone.fuzz.neighbours import listing
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, Where
 from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
 from touchstone.fuzz.triage.restoring import restorer
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching
 from touchstone.harness.model import advertised
-from touchstone.harness.model.target import Shape, Target, Unavailable, Versions
+from touchstone.harness.model.target import Address, Shape, Target, Unavailable, Versions
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
+RESTORE_SCRIPTED = 500  # scripts make topics of their own
 API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
 """The second is served where ZooKeeper holds the registry."""
 
@@ -70,6 +72,7 @@ class Bounds:
     guidance: Guidance | None = None
     coverage: bool = False
     jobs: int = 1
+    sources: tuple[Path, ...] = ()  # transcripts and captures that sequences begin with
 
     @property
     def given(self) -> bool:
@@ -137,6 +140,38 @@ def play_campaign(
         written = corpus_folder.store(folder, played.corpus)
         click.echo(f"{campaign.name}: {written} new frames in {folder}", err=True)
     return played, watching
+
+
+def play_scripts(
+    campaign: Campaign, target: Target, where: Where, address: Address, link: Link, bounds: Bounds
+) -> int:
+    """One campaign of scripts, and its report; how many causes it found. Raises TargetDied."""
+    elapsed, result = stopwatch(), Result(campaign.name)
+    timed = bounds.seconds is not None
+    cases = bounds.cases if bounds.cases is not None or timed else campaign.cases
+    progress = Progress(elapsed, tell, cases=cases, seconds=bounds.seconds)
+
+    def wanted(so_far: Result) -> bool:
+        goes_on = progress.wanted(so_far)
+        if goes_on and so_far.cases % RESTORE_SCRIPTED == 0:
+            where.prepare(link)
+        return goes_on
+
+    try:
+        done = campaign_run.run_scripted(
+            campaign, target, address, wanted, result, seed=bounds.seed, files=bounds.sources
+        )
+    except ConnectionError as gone:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
+        ) from gone
+    click.echo(
+        f"{campaign.name}: {result.cases} cases, {result.cases / max(elapsed(), 1e-9):.0f}/s, "
+        f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
+    )
+    for line in campaign_run.summary(done):
+        click.echo(line)
+    return campaign_run.report(done, result.findings, bounds.out / campaign.name)
 
 
 def tell(line: str) -> None:
@@ -242,6 +277,8 @@ def run_on_target(
     where = run_at.where
     with where.link() as link:
         if special.replay is not None:
+            if where.address is not None and script_file.is_script(special.replay):
+                return FOUND if campaign_run.replay(special.replay, where.address) else 0
             return replay_case(special.replay, link)
         if special.record:
             return record_outcomes(target, link)
@@ -253,6 +290,11 @@ def run_on_target(
         pairs, found = served_pairs(target.release, listed), 0
         for campaign, planned_s in picked:
             own = bounds if bounds.given else replace(bounds, seconds=planned_s)
+            if campaign.source in SCRIPTED:
+                if where.address is None:
+                    raise Unavailable(f"{campaign.name} plays over sockets, not in process")
+                found += play_scripts(campaign, target, where, where.address, link, own)
+                continue
             watching = None
             if campaign.source == "corpus":
                 played = play_corpus_campaign(campaign, target, link, own)

@@ -11,7 +11,10 @@ from touchstone.harness.model.target import Target, Versions
 
 SMALL_CLUSTER = {
     "auto.create.topics.enable": "false",
+    "group.consumer.assignment.interval.ms": "0",
     "group.initial.rebalance.delay.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+    "max.incremental.fetch.session.cache.slots": "100000",
     "log.cleaner.backoff.ms": "500",
     "log.retention.bytes": "1048576",
     "log.retention.ms": "-1",  # records of cases bear a time of years ago

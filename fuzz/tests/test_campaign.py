@@ -29,7 +29,10 @@ def finding(wire: bytes, index: int = 0):
 
 
 def test_the_campaigns_load():
-    assert list(campaigns()) == ["corpus", "fields", "frames", "layers", "records", "valid"]
+    assert list(campaigns()) == [
+        "corpus", "fields", "frames", "groups", "layers", "records", "sequences", "sessions",
+        "transactions", "valid",
+    ]  # fmt: skip
 
 
 def test_a_case_descends_from_seed_and_index_alone():

@@ -112,6 +112,47 @@ def test_a_finding_of_two_steps_replays(tmp_path):
     assert run("--target", "reference@4.3", "--replay", path).exit_code == 0
 
 
+@pytest.mark.slow
+def test_a_campaign_of_machines_says_what_it_tried(tmp_path):
+    result = run("--campaign", "sessions", "--cases", "12", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "sasl_on_plaintext: 6 of 6 transitions" in result.output
+
+
+@pytest.mark.slow
+def test_a_finding_of_a_machine_replays_from_its_file(tmp_path):
+    planted = "reference@4.3+generation-not-bumped"
+    found = run("--campaign", "groups", "--target", planted, "--cases", "9", "--out", str(tmp_path))
+    assert found.exit_code == 1, found.output
+    path = next((tmp_path / "groups").glob("*-as-expected-key-11.toml"))
+    again = run("--replay", str(path), "--target", planted)
+    assert (again.exit_code, "as_expected" in again.output) == (1, True), again.output
+    assert run("--replay", str(path)).exit_code == 0
+
+
+@pytest.mark.slow
+def test_sequences_begin_with_what_a_file_holds(tmp_path):
+    stored = str(written_script(tmp_path))
+    result = run(
+        "--campaign", "sequences", "--cases", "8", "--from", stored, "--out", str(tmp_path)
+    )
+    assert (result.exit_code, "8 cases" in result.output) == (0, True), result.output
+
+
+def written_script(folder):
+    path = folder / "script.toml"
+    wire = framed(encode_request(18, 0, 1, "fuzz", {})).hex()
+    path.write_text(f'[[steps]]\nwire = "{wire}"\n' * 3)
+    return path
+
+
+def test_a_file_without_requests_is_named(tmp_path):
+    path = tmp_path / "empty.toml"
+    path.write_text("steps = []\n")
+    result = run("--campaign", "sequences", "--cases", "1", "--from", str(path))
+    assert (result.exit_code, "empty.toml" in result.output) == (2, True), result.output
+
+
 class Peer:
     """A listener that accepts one connection and says what it was told to, at once."""
 

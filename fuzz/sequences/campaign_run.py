@@ -1,0 +1,129 @@
+"""Campaigns of scripts from the command line: where the cases come from, what is said of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from touchstone.fuzz.campaign import BadCampaign, Campaign, Finding, Result, chosen
+from touchstone.fuzz.machines import MACHINES
+from touchstone.fuzz.machines.machine import Machine
+from touchstone.fuzz.machines.scripts import Cell, Walks
+from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.sequences import script_file
+from touchstone.fuzz.sequences.judge import complaint, signature_of
+from touchstone.fuzz.sequences.mutated import Sequences
+from touchstone.fuzz.sequences.mutations import mutations
+from touchstone.fuzz.sequences.player import Player
+from touchstone.fuzz.sequences.scripted import AS_EXPECTED, Case, Scripted, walked_cases
+from touchstone.fuzz.sequences.sources import scripts_in
+from touchstone.harness.model import advertised
+from touchstone.harness.model.target import Target
+
+
+def machines_of(campaign: Campaign) -> list[Machine]:
+    """Raises BadCampaign naming a machine that does not exist."""
+    if campaign.machines == ("*",):
+        return list(MACHINES.values())
+    for name in campaign.machines:
+        if name not in MACHINES:
+            there = ", ".join(MACHINES)
+            raise BadCampaign(f"{campaign.name}: machines: no {name!r}; there are {there}")
+    return [MACHINES[name] for name in campaign.machines]
+
+
+def walks_on(target: Target, campaign: Campaign, word: str) -> Walks:
+    """The campaign's machines as a running target has them."""
+    listed = target.advertised()
+    release = target.release or advertised.nearest(listed)
+    ranges = {key: advertised.served(release, key, listed) for key in listed}
+    return Walks(machines_of(campaign), ranges, release, word)
+
+
+def run_scripted(
+    campaign: Campaign,
+    target: Target,
+    address: tuple[str, int],
+    wanted: Callable[[Result], bool],
+    result: Result,
+    *,
+    seed: int,
+    files: tuple[Path, ...] = (),
+) -> Scripted:
+    """Play a campaign of scripts. Raises ConnectionError when the target is gone."""
+    player = Player(*address)
+    walks = walks_on(target, campaign, f"{player.nonce()}-")
+    scripted = Scripted(campaign, player, walks, seed=seed)
+    scripted.run(cases_of(campaign, walks, seed, files), wanted, result)
+    return scripted
+
+
+def cases_of(
+    campaign: Campaign, walks: Walks, seed: int, files: tuple[Path, ...] = ()
+) -> Iterator[Case]:
+    """The cases of a campaign of machines or of sequences; `files` are what the latter begin with.
+    Raises BadCampaign, BadCase.
+    """
+    if campaign.source == "machine":
+        return walked_cases(walks, campaign, seed)
+    stored = [load for path in files for load in scripts_in(path)]
+    names = list(campaign.mutations)
+    path = Path(campaign.name)
+    drawn = Sequences(walks, stored, chosen(path, "mutations", names, mutations()))
+    return drawn.cases(seed, campaign.faults)
+
+
+def summary(scripted: Scripted) -> Iterator[str]:
+    """What a campaign of scripts came to, beside cases and findings."""
+    tally = scripted.tally
+    yield f"  {tally.steps} steps over {scripted.player.connects} connections"
+    if tally.valid_steps:
+        yield f"  {tally.accepted:.1%} of valid scripts' steps were answered without an error code"
+    if tally.tried and scripted.walks is not None:
+        for name, cells in scripted.walks.cells().items():
+            tried = tally.tried.get(name, Counter())
+            apis = scripted_cells(MACHINES[name], cells)
+            seen = scripted_cells(MACHINES[name], [cell for cell in cells if cell in tried])
+            yield (
+                f"  {name}: {sum(cell in tried for cell in cells)} of {len(cells)} transitions, "
+                f"{len(seen)} of {len(apis)} (state, API) cells"
+            )
+    if tally.unsteady:
+        yield f"  {tally.unsteady} complaints were not made again and are not counted"
+
+
+def scripted_cells(machine: Machine, cells: list[Cell]) -> set[tuple[str, int]]:
+    """The (state, API key) pairs of these (state, action) cells."""
+    return {(state, machine.acts[action].key) for state, action in cells}
+
+
+def report(scripted: Scripted, findings: list[Finding], folder: Path) -> int:
+    """Write a file for each cause; returns how many there are."""
+    for number, (finding, times) in enumerate(
+        zip(findings, scripted.tally.known.values(), strict=True)
+    ):
+        path = script_file.write(finding, folder, number, times)
+        click.echo(f"  {times:6} x {finding.oracle}: {finding.sentence}")
+        click.echo(f"           {finding.step + 1} steps in {path.name}")
+    return len(findings)
+
+
+def replay(path: Path, address: tuple[str, int]) -> bool:
+    """Play a stored script and say what happens; returns whether something is complained about."""
+    script = script_file.loads(path.read_text(), str(path))
+    judged = Campaign("replay", "", "sequence", {}, (0, 0), dict(ORACLES), 1)
+    del judged.oracles["keeps_the_connection"]
+    scripted = Scripted(judged, Player(*address))
+    played = scripted.player.play(script)
+    click.echo(f"{path.stem}: {signature_of(played)}")
+    wrong = complaint(played)
+    if wrong is not None:
+        click.echo(f"  {AS_EXPECTED}: {wrong[1]}")
+    found = scripted.findings(Case(0, script, ()), played)
+    for finding in found:
+        if finding.oracle != AS_EXPECTED:
+            click.echo(f"  {finding.oracle}: {finding.sentence}")
+    return bool(found)

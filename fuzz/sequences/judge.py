@@ -1,0 +1,143 @@
+"""What came of a script, read: its signature, and what it should not have been.
+
+A script's signature is the fold of its steps' signatures (`fuzz.outcome`), each with its API key.
+Judgement of a step stops at the first one that is not as expected: what the target believes from
+there on, nobody knows. After a broken request it goes on only where the target refused that
+(`was_refused`), because a request that is refused changes nothing. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from touchstone.fuzz.oracles import sent_frame
+from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, SILENT, Outcome, signature
+from touchstone.fuzz.script import Expected, found
+from touchstone.fuzz.sequences.played import Played
+from touchstone.harness.model.path import PathError, get
+from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.schema import Struct
+
+CODES = ("error_code", "partition_error_code", "acknowledge_error_code")
+
+
+CHANGING = {int(E.MEMBER_ID_REQUIRED), int(E.CONCURRENT_TRANSACTIONS), int(E.NOT_COORDINATOR)}
+"""Refusals that leave something behind: a member that is expected, a transaction being aborted."""
+
+
+def codes_in(value: Any) -> Iterator[int]:
+    """Every error code of an answer, 0 included, in the order of its fields."""
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            if name in CODES:
+                yield inner
+            else:
+                yield from codes_in(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from codes_in(inner)
+
+
+def code_of(body: Struct) -> int:
+    """The first error code that is not 0; 0 when there is none."""
+    return next((code for code in codes_in(body) if code), 0)
+
+
+def was_refused(body: Struct) -> bool:
+    """Whether an answer says that all of its request was refused, and so changed nothing: by its
+    own error code where it has one (a session counts a request whose partitions are refused), else
+    by that of every row.
+    """
+    own = body.get("error_code")
+    codes = list(codes_in(body)) if own is None else [own]
+    return bool(codes) and all(codes) and not CHANGING & set(codes)
+
+
+def signature_of(played: Played) -> str:
+    """What two correct targets share in their reaction to a script."""
+    return " | ".join(
+        f"{sent.key}: {signature(sent.key, sent.version, outcome)}"
+        for sent, outcome in zip(map(sent_frame, played.sent), played.outcomes, strict=False)
+    )
+
+
+def complaint(played: Played) -> tuple[int, str] | None:
+    """(number of the step, what is wrong) of the first step that was not as expected."""
+    for number, (step, outcome) in enumerate(
+        zip(played.script.steps, played.outcomes, strict=False)
+    ):
+        if step.faults and not _refused(played, number, outcome):
+            return None  # and the player has gone on without what the script expects
+        if step.expected is None:
+            continue
+        wrong = _wrong(played, number, step.expected, outcome)
+        if wrong:
+            return number, f"step {number}, {step.note}: {wrong}"
+    return None
+
+
+def as_expected(played: Played) -> str | None:
+    """An answer that the script does not expect; the sentence says which and where."""
+    wrong = complaint(played)
+    return wrong[1] if wrong else None
+
+
+def _refused(played: Played, number: int, outcome: Outcome) -> bool:
+    body = played.answers.get(number)
+    return outcome.end == KEPT and body is not None and was_refused(body)
+
+
+def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) -> str | None:
+    wanted = " or ".join(map(name_of, expected.codes)) or "the end of the connection"
+    if expected.held and _unreleased(played, number):
+        return f"answered although it has to wait: {said(played, number)}" if (
+            number in played.early or outcome.end != SILENT
+        ) else None  # fmt: skip
+    if expected.held and number in played.early:
+        return f"answered before it was released: {said(played, number)}"
+    if not expected.codes:
+        return None if outcome.end in (CLOSED, RESET) else f"{outcome.end}, wanted {wanted}"
+    body = played.answers.get(number)
+    if outcome.end != KEPT or body is None:
+        return f"{outcome.end} without an answer that parses, wanted {wanted}"
+    if code_of(body) not in expected.codes:
+        return f"answered {name_of(code_of(body))}, wanted {wanted}"
+    return None if code_of(body) else other_values(played.answers, body, expected)
+
+
+def _unreleased(played: Played, number: int) -> bool:
+    return not any(
+        step.expected is not None and step.expected.releases == number
+        for step in played.script.steps
+    )
+
+
+def other_values(answers: Mapping[int, Struct], body: Struct, expected: Expected) -> str | None:
+    """What an answer does not show of what is expected of it; None when it shows all."""
+    wanted = list(expected.values)
+    for reference in expected.equal:
+        try:
+            wanted.append((reference.into, found(reference, answers)))
+        except (KeyError, PathError):
+            continue  # the earlier answer is judged where it was given
+    for path, value in wanted:
+        try:
+            there = get(body, path)
+        except PathError as problem:
+            return str(problem)
+        if there != value:
+            return f"{path} is {there!r}, wanted {value!r}"
+    return None
+
+
+def said(played: Played, number: int) -> str:
+    body = played.answers.get(number)
+    return name_of(code_of(body)) if body is not None else "no answer that parses"
+
+
+def name_of(code: int) -> str:
+    try:
+        return f"{E(code).name} ({code})"
+    except ValueError:
+        return str(code)
