@@ -24,3 +24,12 @@ def test_a_broker_that_runs_and_answers_nobody_behind_a_fault_is_replaced(descri
     second = target.start(Shape(2))
     assert second.bootstrap != first.bootstrap
     assert all(probe.api_versions(address) for address in second.bootstrap)
+
+
+def test_a_broker_that_is_frozen_on_purpose_is_not_replaced(described):
+    target = described(EACH)
+    endpoint = target.start(Shape(2))
+    endpoint.nodes[1].pause()
+    assert target.start(Shape(2)) is endpoint
+    endpoint.nodes[1].resume()
+    assert target.start(Shape(2)).bootstrap == endpoint.bootstrap
