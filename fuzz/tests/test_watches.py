@@ -142,11 +142,11 @@ def test_what_a_process_keeps_is_noticed(name, harm, a_process, tmp_path, monkey
 def test_a_process_that_is_busy_though_nobody_asks_is_noticed(a_process, tmp_path, monkeypatch):
     watch = WATCHES["idle_processor"]()
     monkeypatch.setattr(watch, "LOOKS", 1)
+    a_process.told("pass")  # it has started
     watch.before(of_process(a_process, tmp_path))
     assert watch.after(0.0, Played()) is None
     a_process.stdin.write("while True: pass\n")
     a_process.stdin.flush()
-    monkeypatch.setattr(watch, "MOST", 0.05)  # of a processor that others use too
     assert watch.after(0.0, Played())
 
 

@@ -40,6 +40,7 @@ class Cleaner(Watch):
         self.left = RECORDS
 
     def after(self, now: float, played: Played) -> str | None:
+        self.asker.close()  # a broker ends a connection that was idle for ten minutes
         for number in range(RECORDS):
             value = f"{number:09}".encode()
             row = produce(

@@ -1,4 +1,4 @@
-"""What Linux says of a process: memory, open files, sockets, time on a processor."""
+"""What Linux says of a process: memory, open files, sockets, whether it runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLOSE_WAIT = "08"
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+RUNNABLE = "R"
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,18 @@ def _open_files(folder: Path) -> list[str]:
     return found
 
 
-def processor_s(processes: list[int]) -> float:
-    """Seconds that these processes have spent on processors since they began."""
-    ticks = 0
+def wants_a_processor(processes: list[int]) -> bool:
+    """Whether a thread of theirs runs, or would if a processor were free."""
     for number in processes:
-        # The name, in parentheses, may hold anything; utime and stime are fields 14 and 15.
-        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / TICKS_PER_S
+        for task in Path(f"/proc/{number}/task").iterdir():
+            try:
+                # The name, in parentheses, may hold anything; the state follows it.
+                state = (task / "stat").read_text().rpartition(")")[2].split()[0]
+            except FileNotFoundError:
+                continue  # ended since
+            if state == RUNNABLE:
+                return True
+    return False
 
 
 def is_java(process: int) -> bool:

@@ -41,6 +41,7 @@ class Restart(Watch):
                 raise Wrong(complaint)
 
     def after(self, now: float, played: Played) -> str | None:
+        self.asker.close()  # a broker ends a connection that was idle for ten minutes
         ways: tuple[tuple[str, Callable[[], None]], ...] = (
             ("SIGTERM", self.node.stop), ("SIGKILL", self.node.kill),
         )  # fmt: skip
