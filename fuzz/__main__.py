@@ -6,8 +6,10 @@ broke, 3 the target is not available or died (the last case and the seed are nam
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -33,7 +35,7 @@ from touchstone.fuzz.target_run import (
     TargetDied,
     run_on_target,
 )  # fmt: skip
-from touchstone.harness.model.target import StartFailed, Unavailable
+from touchstone.harness.model.target import StartFailed, Target, Unavailable
 from touchstone.harness.spark.session import NotRun
 from touchstone.harness.targets import UnknownTarget, parse
 from touchstone.harness.targets.probe import NotReady
@@ -91,8 +93,7 @@ def command(
     out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
     oracle: str | None, client: str | None, master: str | None, shards: int, shared: bool,
-    mine: bool,
-    sources: tuple[Path, ...],
+    sources: tuple[Path, ...], mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -125,7 +126,7 @@ def command(
     share = None if seconds is None else seconds / max(shares, 1)
     bounds = Bounds(cases, share, seed, out, guidance, covered, jobs, sources)
     special = Special(replay, record, fresh, in_process, mine)
-    try:
+    with ending(target, other):
         if master is not None:
             plan = driver.Plan(
                 word, tuple(one.name for one, _ in picked), seed, share, cases, out, mine
@@ -138,6 +139,13 @@ def command(
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, special))
         sys.exit(run_on_target(target, picked, bounds, special))
+
+
+@contextlib.contextmanager
+def ending(target: Target, other: Target | None) -> Iterator[None]:
+    """Say what came in between, leave with its exit code, and stop the targets."""
+    try:
+        yield
     except NOT_DONE as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)

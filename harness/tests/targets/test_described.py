@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
-from touchstone.harness.targets import parse, probe, tools
+from touchstone.harness.targets import parse, probe
 from touchstone.harness.targets.ports import free_ports
 
 BROKER = Path(__file__).with_name("small_broker.py")
@@ -481,20 +481,3 @@ def test_the_reference_broker_by_a_file(described):
     assert list(endpoint.racks) == ["a", "b", "c"]
     assert target.release == "4.3"
     assert target.settings()["num.partitions"].value == "3"
-
-
-@pytest.mark.parametrize(
-    ("need", "reason"),
-    [
-        ("go", "no Go"),
-        ("cargo", "no cargo (Rust)"),
-        ("npm", "no npm (Node.js)"),
-        ("mvn", "no Maven"),
-        ("docker", "no Docker command"),
-        ("python:no.such", "no Python package 'no.such'"),
-        ("python:pytest", None),
-    ],
-)
-def test_a_tool_is_called_what_people_call_it(tmp_path, monkeypatch, need, reason):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert tools.missing([need]) == reason
