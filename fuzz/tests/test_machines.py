@@ -161,6 +161,8 @@ CAUGHT = {
     "assignment-truncated": "classic_group",
     "member-epoch-not-fenced": "consumer_group",
     "share-released-are-lost": "share_group",
+    "share-deliveries-not-counted": "share_group",
+    "group-epoch-not-bumped": "consumer_group",
     "duplicate-appended": "idempotent_producer",
     "marker-not-written": "transaction",
     "fencing-skipped": "transaction_v2",
