@@ -63,6 +63,7 @@ from touchstone.reference_impl.wire.headers import (
 from touchstone.reference_impl.wire.schema import Struct
 
 LOG = logging.getLogger("touchstone.broker")
+_MOST_TOLD, _MOST_LINES = 500, 20  # characters of a header, lines of a traceback: in the log
 _KEY_AND_VERSION = struct.Struct(">hh")
 T = TypeVar("T")
 Handle = Callable[[Request, int], Any]
@@ -423,7 +424,8 @@ class Broker:
 
     def _failure(self, request: Request, fault: Exception) -> Effect:
         """The request's own way to say UNKNOWN_SERVER_ERROR, or a closed connection."""
-        LOG.error("error when handling request %s", request.header, exc_info=fault)
+        told = str(request.header)[:_MOST_TOLD]
+        LOG.error("error when handling request %s", told, exc_info=_shortened(fault))
         said = f"{type(fault).__name__}: {fault}"
         return self.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, said)
 
@@ -442,6 +444,16 @@ class Broker:
             except Exception as fault:
                 LOG.error("no error of %s has bytes", request.header, exc_info=fault)
         return Close(request.connection, said or f"error {code}")
+
+
+def _shortened(fault: Exception) -> Exception:
+    """With the innermost lines of its traceback: one of a recursion has a thousand."""
+    lines = []
+    trace = fault.__traceback__
+    while trace is not None:
+        lines.append(trace)
+        trace = trace.tb_next
+    return fault.with_traceback(lines[-_MOST_LINES]) if len(lines) > _MOST_LINES else fault
 
 
 class _PendingAsk(NamedTuple):

@@ -174,3 +174,14 @@ def test_two_brokers_give_different_producer_ids():
         for i in range(6)
     ]
     assert len(set(ids)) == 6
+
+
+def test_what_is_logged_of_a_request_has_a_limit(caplog):
+    """Nested parentheses were a traceback of a thousand lines, 150 KB a request."""
+    broker = OneBroker("4.3")
+    broker.topic("__transaction_state")
+    body = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1}
+    nested = "(" * 15_000 + ")" * 15_000
+    answer = broker.ask("ListTransactions", 2, body | {"transactional_id_pattern": nested})
+    assert answer["error_code"] == -1
+    assert len(caplog.text) < 10_000
