@@ -82,6 +82,15 @@ class MemberView:
     committed: dict[TopicPartition, int]
 
 
+class OutdatedOffset(ClientError):
+    """A broker that has not heard yet that it no longer coordinates the group told an old offset.
+
+    Kafka answers OffsetFetch from memory, so it does the same (GroupCoordinator.handleFetchOffsets
+    at 1.0.2), and without a generation (KIP-447) nothing fences who goes on from there. It must
+    pass: a group that never reads on is found at the end.
+    """
+
+
 class ObservedConsumer(ClassicConsumer):
     """Says what it learned of the group to a history."""
 
@@ -123,6 +132,8 @@ class ObservedConsumer(ClassicConsumer):
         for place in places:
             offset = found[place].offset if place in found else 0
             floor = before.committed.get(place, 0)
+            if offset < floor and not self.subscribed:
+                raise OutdatedOffset(f"{offset} of {place} is committed, after {floor}")
             if offset < floor:
                 self._history.complaints.append(
                     f"{self._name} was told that {offset} of {place} is committed, after {floor}"

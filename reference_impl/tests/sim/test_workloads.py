@@ -1,14 +1,17 @@
 """Groups and transactions in simulated clusters: promises are kept, and broken ones are seen."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.sim.copying import CopyHistory, judged
-from touchstone.reference_impl.sim.groups import GroupHistory
+from touchstone.reference_impl.sim.groups import GroupHistory, ObservedConsumer, OutdatedOffset
 from touchstone.reference_impl.sim.trial import trial
 from touchstone.reference_impl.sim.workload import ReadRecord
+from touchstone.reference_impl.tests.client.coordinating import Coordinating
+from touchstone.reference_impl.tests.client.scripted import Runner, view
 
 ORDERS = ("orders", 0)
 SEEN_AT = {"fencing-skipped": 3}  # the seed to try first
@@ -93,6 +96,35 @@ def test_every_broken_promise_of_a_group_is_a_complaint(act, sentence):
     act(group)
     (complaint,) = group.complaints
     assert re.search(sentence, complaint)
+
+
+def observed(history: GroupHistory, script: Coordinating) -> tuple[ObservedConsumer, Runner]:
+    client = SimpleNamespace(view=view(*script.topics), name="m")
+    return ObservedConsumer(client, history, "g"), Runner(client.view, script)
+
+
+def test_who_reads_without_membership_asks_again_after_an_outdated_offset():
+    history, script, place = GroupHistory(), Coordinating(), ("t", 0)
+    history.accepted("m", -1, {place: 5}, history.known())
+    consumer, runner = observed(history, script)
+    consumer.assign([place])
+    script.offsets = {place: 3}
+    with pytest.raises(OutdatedOffset):
+        runner.run(consumer.poll())
+    script.offsets = {place: 5}
+    runner.run(consumer.poll())
+    assert consumer.positions == {place: 5}
+    assert not history.complaints
+
+
+def test_a_member_that_is_told_an_outdated_offset_complains():
+    history, script, place = GroupHistory(), Coordinating(), ("t", 0)
+    history.accepted("m", -1, {place: 5}, history.known())
+    consumer, runner = observed(history, script)
+    consumer.observe(["t"])
+    script.offsets = {place: 3}
+    runner.run(consumer.poll())
+    assert any("told that 3" in complaint for complaint in history.complaints)
 
 
 @pytest.mark.slow
