@@ -6,7 +6,6 @@ from itertools import islice
 
 import pytest
 
-from touchstone.fuzz.__main__ import SMALL_CLUSTER
 from touchstone.fuzz.corpus_run import create_topics, serves_groups, wait_until
 from touchstone.fuzz.generator import TOPICS
 from touchstone.fuzz.machines import MACHINES
@@ -14,6 +13,7 @@ from touchstone.fuzz.machines.scripts import Walks
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.sequences.judge import as_expected
 from touchstone.fuzz.sequences.player import Player
+from touchstone.fuzz.targets import SMALL_CLUSTER
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse

@@ -12,7 +12,6 @@ from itertools import islice, product
 
 import pytest
 
-from touchstone.fuzz.__main__ import SMALL_CLUSTER
 from touchstone.fuzz.campaign import Result, campaigns
 from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import TOPICS
@@ -25,6 +24,7 @@ from touchstone.fuzz.script import Reference
 from touchstone.fuzz.sequences.judge import as_expected, was_refused
 from touchstone.fuzz.sequences.player import Player
 from touchstone.fuzz.sequences.scripted import Scripted, walked_cases
+from touchstone.fuzz.targets import SMALL_CLUSTER
 from touchstone.harness.model import advertised
 from touchstone.reference_impl.io.server import serve
 
