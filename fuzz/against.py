@@ -151,7 +151,7 @@ def reason_of(group: Group, release: str | None) -> str | None:
     return next((row.reason for row in ledger() if row.covers(group, release)), None)
 
 
-def told(found: Comparison, release: str | None) -> Iterator[str]:
+def report_lines(found: Comparison, release: str | None) -> Iterator[str]:
     """The comparison in lines: shares, then each group, those first that nobody has reviewed."""
     reviewed = {group: reason_of(group, release) for group in found.groups}
     known = sum(found.groups[group] for group, reason in reviewed.items() if reason)

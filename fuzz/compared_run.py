@@ -47,7 +47,7 @@ def run_against(
             wanted=wanted,
         )
         click.echo(f"{campaign.name}: {target.name} against {oracle.name}")
-        for line in against.told(compared, oracle.release):
+        for line in against.report_lines(compared, oracle.release):
             click.echo(line)
         found += len(against.unreviewed(compared, oracle.release))
     for _, link in sides:

@@ -47,6 +47,6 @@ def shown_by(
             watching.forget()
         sent = sent_frame(wire)
         outcome = play(link, sent)
-        ran = watching.news() if watching is not None else frozenset()
+        ran = watching.new_places() if watching is not None else frozenset()
         shown[wire] = ran | {(sent.key, signature(sent.key, sent.version, outcome))}
     return shown

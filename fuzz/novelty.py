@@ -29,7 +29,7 @@ TraceFunction = Callable[[FrameType, str, Any], Any]
 
 
 class Novelty(Protocol):
-    def news(self) -> News:
+    def new_places(self) -> News:
         """What was run for the first time since this was asked last."""
         ...
 
@@ -81,7 +81,7 @@ class Monitored:
         way[1] += 1
         return self._disable if way[1] >= BORED else None
 
-    def news(self) -> News:
+    def new_places(self) -> News:
         if not self._fresh:
             return NOTHING
         fresh, self._fresh = self._fresh, set()
@@ -128,7 +128,7 @@ class Traced:
                 self._patience[frame.f_code] = BORED
         return self._line
 
-    def news(self) -> News:
+    def new_places(self) -> News:
         if not self._fresh:
             return NOTHING
         fresh, self._fresh = self._fresh, set()

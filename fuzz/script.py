@@ -98,12 +98,12 @@ def filled(step: Step, answers: Mapping[int, Struct]) -> bytes:
     def put(_key: int, _version: int, body: Struct) -> None:
         for reference in step.references:
             with suppress(PathError, KeyError):
-                put_at(body, reference.into, found(reference, answers))
+                put_at(body, reference.into, referenced_value(reference, answers))
 
     return within_body(step.wire, put)
 
 
-def found(reference: Reference, answers: Mapping[int, Struct]) -> Any:
+def referenced_value(reference: Reference, answers: Mapping[int, Struct]) -> Any:
     """The value that a reference stands for. KeyError, PathError: there is none."""
     value = get(answers[reference.step], reference.out_of)
     return value + reference.plus if isinstance(value, int) else value

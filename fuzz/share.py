@@ -142,7 +142,7 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
         guide = share.guide(make) if share.guided else None
 
         def learn(planned: Planned, shown: str) -> None:
-            news = watching.news() if watching else NOTHING
+            news = watching.new_places() if watching else NOTHING
             played.places += len(news)
             if guide is not None:
                 guide.learn(planned, shown, ran_new=bool(news))

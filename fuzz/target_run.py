@@ -232,7 +232,7 @@ def report(
     steady = 0
     for number, one in enumerate(triage.settled(result.findings, trial)):
         path = triage.write_settled(one, bounds.out / campaign.name, number)
-        click.echo(triage.told(one, path))
+        click.echo(triage.terminal_lines(one, path))
         steady += one.is_steady
     return steady
 

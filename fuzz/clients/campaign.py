@@ -37,7 +37,7 @@ class NotStarted(Exception):
 
 
 @dataclass(frozen=True)
-class Found:
+class ClientFinding:
     """A finding: the case, the verdict, the last answer as it was and as it went out."""
 
     index: int
@@ -54,7 +54,7 @@ class Tally:
     cases: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     unsteady: int = 0
-    found: list[Found] = field(default_factory=list)
+    found: list[ClientFinding] = field(default_factory=list)
     pairs: set[tuple[int, int | None]] = field(default_factory=set)
 
 
@@ -116,7 +116,7 @@ def run(stage: Stage, seed: int, wanted: Callable[[Tally], bool], first: int = 0
             tally.pairs.add((fault.key, fault.version))
         if verdict.is_finding:
             if shows_again(stage, fault, verdict):
-                tally.found.append(Found(index, fault, verdict, *spoiler.last))
+                tally.found.append(ClientFinding(index, fault, verdict, *spoiler.last))
             else:
                 tally.unsteady += 1
         index += 1
@@ -132,16 +132,16 @@ def shows_again(stage: Stage, fault: Fault, verdict: Verdict) -> bool:
     return again.kind == verdict.kind and not honest.is_finding
 
 
-def groups(found: list[Found]) -> list[list[Found]]:
+def groups(found: list[ClientFinding]) -> list[list[ClientFinding]]:
     """Findings of one kind, API and first word (an exception's class), smallest answer first."""
-    by_kind: dict[tuple[str, int, str], list[Found]] = {}
+    by_kind: dict[tuple[str, int, str], list[ClientFinding]] = {}
     for one in found:
         first = one.verdict.words.partition(":")[0].partition(" ")[0]
         by_kind.setdefault((one.verdict.kind, one.fault.key, first), []).append(one)
     return [sorted(those, key=lambda one: len(one.spoiled)) for those in by_kind.values()]
 
 
-def write(one: Found, client: str, seed: int, folder: Path, number: int) -> Path:
+def write(one: ClientFinding, client: str, seed: int, folder: Path, number: int) -> Path:
     """One finding as a file for `--replay`."""
     folder.mkdir(parents=True, exist_ok=True)
     fault = one.fault

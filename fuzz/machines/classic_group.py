@@ -23,9 +23,9 @@ from touchstone.fuzz.machines.machine import (
     Machine,
     Var,
     column,
-    held,
     no,
     ok,
+    unanswered,
     unasked,
 )
 from touchstone.fuzz.machines.requests import LONG_MS, STRANGER, SUBSCRIPTION, TOPIC
@@ -194,7 +194,7 @@ _MET = ok(_S.PAIR, releases=(_A.B_COMES,), shows={"generation_id": Var("generati
 _SAME = {"generation_id": GENERATION}
 _BOTH = ok(_S.PAIR, releases=(_A.A_RETURNS, _A.A_CHANGES),
            shows={"generation_id": Var("generation", 1)})  # fmt: skip
-_WAITS = held(_S.A_WAITING)
+_WAITS = unanswered(_S.A_WAITING)
 _NEXT = ok(_S.JOINED, shows={"generation_id": Var("generation", 1)})
 _GENERATION = {"generation": "generation_id"}
 _HIS = {"assignment": PART_OF_A}
@@ -219,7 +219,9 @@ MACHINE = Machine(
         **_like(
             _A.A_CHANGES, INVITED=ok(_S.JOINED), JOINED=_NEXT, STABLE=_NEXT, MEETING=_MET,
             PAIR=_WAITS, PAIR_STABLE=_WAITS, A_WAITING=unasked("a has a join under way"),
-            B_SYNCING=held(_S.A_WAITING, releases=(_A.B_SYNCS,), released=E.REBALANCE_IN_PROGRESS),
+            B_SYNCING=unanswered(
+                _S.A_WAITING, releases=(_A.B_SYNCS,), released=E.REBALANCE_IN_PROGRESS
+            ),
             B_GONE=_NEXT,
         ),
         **_in(_A.A_SYNCS, PREPARING, _REBALANCING),
@@ -240,7 +242,7 @@ MACHINE = Machine(
         **_in(_A.A_LEAVES, (*ALONE, _S.INVITED, _S.B_GONE), ok(_S.EMPTY)),
         **column(_A.A_LEAVES, (_S.MEETING, *TOGETHER), unasked("b would lead")),
         **column(_A.B_COMES, _S, _HERE),
-        **column(_A.B_COMES, (*ALONE, _S.B_GONE), held(_S.MEETING)),
+        **column(_A.B_COMES, (*ALONE, _S.B_GONE), unanswered(_S.MEETING)),
         **_in(_A.B_RETURNS, (), no()),
         **_like(
             _A.B_RETURNS, MEETING=_LANE, PAIR=ok(shows=_SAME), B_SYNCING=_LANE,
@@ -248,7 +250,7 @@ MACHINE = Machine(
         ),
         **_in(_A.B_SYNCS, (), no()),
         **_like(
-            _A.B_SYNCS, MEETING=_LANE, PAIR=held(_S.B_SYNCING), B_SYNCING=_LANE,
+            _A.B_SYNCS, MEETING=_LANE, PAIR=unanswered(_S.B_SYNCING), B_SYNCING=_LANE,
             PAIR_STABLE=ok(shows={"assignment": PART_OF_B}), A_WAITING=_REBALANCING,
         ),
         **_in(_A.B_BEATS, (_S.PAIR, _S.B_SYNCING, _S.PAIR_STABLE), ok()),

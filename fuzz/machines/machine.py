@@ -6,7 +6,7 @@ answered how in which state, and which state follows. Its file is data. A cell i
     ok(NEXT)               answered without an error code
     no(CODE, ...)          refused with one of these codes; the state stays
     no(CODE, to=NEXT)      refused, and the state changes nevertheless
-    held(NEXT)             not answered before a later cell `releases` it
+    unanswered(NEXT)       not answered before a later cell `releases` it
     closed(NEXT)           the target ends the connection
     unasked(WHY)           not asked in this state: its connection has one under way, or the answer
                            depends on what the model does not know
@@ -105,7 +105,7 @@ def no(*codes: ErrorCode, to: StrEnum | None = None, **how: Any) -> Cell:
     return Cell(codes, to, **how)
 
 
-def held(to: StrEnum | None = None, **how: Any) -> Cell:
+def unanswered(to: StrEnum | None = None, **how: Any) -> Cell:
     return Cell((ErrorCode.NONE,), to, brings=True, held=True, **how)
 
 

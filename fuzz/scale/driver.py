@@ -17,7 +17,7 @@ import click
 from touchstone.fuzz.campaign import Result
 from touchstone.fuzz.runner import stopwatch
 from touchstone.fuzz.scale.tasks import Chore, Job, Played, play_shard, settle_groups
-from touchstone.fuzz.triage import Settled, grouped, told, write_settled
+from touchstone.fuzz.triage import Settled, grouped, terminal_lines, write_settled
 from touchstone.harness.model.target import Target, Unavailable
 from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark.shards import shards as spark_shards
@@ -78,7 +78,7 @@ def write(plan: Plan, played: list[Played], ones: list[tuple[str, Settled]], sha
         mine = sorted((one for name, one in ones if name == campaign), key=lambda one: one.cause)
         for number, one in enumerate(mine):
             path = write_settled(one, plan.out / campaign, number)
-            click.echo(told(one, path))
+            click.echo(terminal_lines(one, path))
             rows.append(cause_row(plan, campaign, one, path))
     plan.out.mkdir(parents=True, exist_ok=True)
     fuzz_rows.write(plan.out / fuzz_rows.NAME, rows)

@@ -13,7 +13,7 @@ from typing import Any
 
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, SILENT, Outcome, signature
-from touchstone.fuzz.script import Expected, found
+from touchstone.fuzz.script import Expected, referenced_value
 from touchstone.fuzz.sequences.played import Played
 from touchstone.harness.model.path import PathError, get
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -118,7 +118,7 @@ def other_values(answers: Mapping[int, Struct], body: Struct, expected: Expected
     wanted = list(expected.values)
     for reference in expected.equal:
         try:
-            wanted.append((reference.into, found(reference, answers)))
+            wanted.append((reference.into, referenced_value(reference, answers)))
         except (KeyError, PathError):
             continue  # the earlier answer is judged where it was given
     for path, value in wanted:

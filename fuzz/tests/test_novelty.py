@@ -36,36 +36,36 @@ def lines(news) -> set[int]:
 
 def test_a_line_is_told_once(seen, code):
     code(1)
-    first = lines(seen.news())
+    first = lines(seen.new_places())
     code(1)
-    assert (first, lines(seen.news())) == ({2, 3}, set())
+    assert (first, lines(seen.new_places())) == ({2, 3}, set())
 
 
 def test_a_line_that_is_reached_later_is_told_then(seen, code):
     code(1)
-    seen.news()
+    seen.new_places()
     code(-2)
-    assert lines(seen.news()) == {4, 5, 6}
+    assert lines(seen.new_places()) == {4, 5, 6}
 
 
 def test_a_line_is_told_however_long_nothing_was_new(seen, code):
     for _ in range(BORED - 1):
         code(1)
-    seen.news()
+    seen.new_places()
     code(0)
-    assert lines(seen.news()) == {4, 6}
+    assert lines(seen.new_places()) == {4, 6}
 
 
 def test_after_forgetting_everything_is_new(seen, code):
     code(1)
     seen.forget()
     code(1)
-    assert lines(seen.news()) == {2, 3}
+    assert lines(seen.new_places()) == {2, 3}
 
 
 def test_other_folders_are_not_watched(seen, code):
     watching.FOLDER.startswith("x")
-    assert seen.news() == frozenset()
+    assert seen.new_places() == frozenset()
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="branches are told from Python 3.12 on")
@@ -73,6 +73,6 @@ def test_both_ways_of_a_branch_are_told(seen, code):
     if isinstance(seen, Traced):
         return
     code(1)
-    seen.news()
+    seen.new_places()
     code(0)
-    assert any(len(one) == 3 for one in seen.news())
+    assert any(len(one) == 3 for one in seen.new_places())

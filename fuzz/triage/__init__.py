@@ -16,14 +16,14 @@ from touchstone.fuzz.runner import Link
 from touchstone.fuzz.script import Script
 from touchstone.fuzz.triage.attempts import complaints, differences, played, signatures
 from touchstone.fuzz.triage.causes import Cause, cause_of, grouped
-from touchstone.fuzz.triage.finding_file import Stored, load, told, write, write_settled
+from touchstone.fuzz.triage.finding_file import Stored, load, terminal_lines, write, write_settled
 from touchstone.fuzz.triage.settled import Settled, Trial, settle, settled, small_of
 from touchstone.harness.results.fuzz_rows import REPLAYS
 
 __all__ = [
     "REPLAYS", "Cause", "Settled", "Stored", "Trial", "cause_of", "framed", "grouped", "load",
-    "minimised_on_target", "replay", "replayed", "settle", "settled", "told", "trial_on", "write",
-    "write_settled",
+    "minimised_on_target", "replay", "replayed", "settle", "settled", "terminal_lines",
+    "trial_on", "write", "write_settled",
 ]  # fmt: skip
 
 HASTY_S = 0.2

@@ -93,7 +93,7 @@ def write_settled(one: Settled, folder: Path, number: int) -> Path:
     )
 
 
-def told(one: Settled, path: Path) -> str:
+def terminal_lines(one: Settled, path: Path) -> str:
     """Two lines about a written finding, for a terminal."""
     steps = one.finding.as_script.steps
     size = sum(len(step.wire) for step in steps)

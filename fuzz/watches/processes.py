@@ -11,7 +11,7 @@ RUNNABLE = "R"
 
 
 @dataclass(frozen=True)
-class Held:
+class ProcessUse:
     """What some processes hold together; `files` are descriptors that are neither sockets nor
     regular files, which a log has as many of as it has segments.
     """
@@ -22,7 +22,7 @@ class Held:
     threads: int
 
 
-def held_by(processes: list[int]) -> Held:
+def held_by(processes: list[int]) -> ProcessUse:
     memory = sockets = files = threads = 0
     for number in processes:
         folder = Path(f"/proc/{number}")
@@ -34,7 +34,7 @@ def held_by(processes: list[int]) -> Held:
                 sockets += 1
             elif target.startswith(("/dev/", "anon_inode:", "pipe:")):
                 files += 1
-    return Held(memory, sockets, files, threads)
+    return ProcessUse(memory, sockets, files, threads)
 
 
 def _open_files(folder: Path) -> list[str]:

@@ -9,7 +9,13 @@ schemas at first use.
 from __future__ import annotations
 
 from touchstone.fuzz.runner import stopwatch
-from touchstone.fuzz.watches.processes import Held, half_closed, held_by, is_java, wants_a_processor
+from touchstone.fuzz.watches.processes import (
+    ProcessUse,
+    half_closed,
+    held_by,
+    is_java,
+    wants_a_processor,
+)
 from touchstone.fuzz.watches.watch import NotWatched, Played, Watch, Watched, Wrong, eventually
 
 MIB = 1 << 20
@@ -63,7 +69,7 @@ class Descriptors(Resources):
         return f"{_told(self.at_first)} -> {_told(self.at_last)}"
 
 
-def _told(held: Held) -> str:
+def _told(held: ProcessUse) -> str:
     return f"{held.sockets} sockets {held.files} files {held.threads} threads"
 
 

@@ -54,7 +54,7 @@ NIGHTS, CASES, TARGETS = 30, 5_000, 30
 GOAL_SECONDS = 300
 
 
-def chance(*words: object) -> float:
+def fraction_of(*words: object) -> float:
     """A number in [0, 1) that depends on the words only."""
     return zlib.crc32("/".join(map(str, words)).encode()) / 2**32
 
@@ -92,17 +92,17 @@ def case(number: int) -> dict[str, Any]:
 
 def verdict_of(number: int, target: str, night: int) -> str:
     """Stable differences per target, some flakes, some that come and go with a commit."""
-    if chance("unsupported", number // 10, target) < 0.04:
+    if fraction_of("unsupported", number // 10, target) < 0.04:
         return "UNSUPPORTED"
-    if chance("flaky", number) < 0.0025 and chance("flip", number, target, night) < 0.3:
+    if fraction_of("flaky", number) < 0.0025 and fraction_of("flip", number, target, night) < 0.3:
         return "DIVERGES"
-    if chance("regression", number, target, night // 3) < 0.0005:
+    if fraction_of("regression", number, target, night // 3) < 0.0005:
         return "DIVERGES"
     weak = 0.03 if target.startswith(("proxy", "mock")) else 0.001
-    draw = chance("stable", number, target)
+    draw = fraction_of("stable", number, target)
     if draw < weak:
         return "DIVERGES"
-    return "BROKEN" if chance("broken", number, target, night) < 0.00002 else "CONFORMS"
+    return "BROKEN" if fraction_of("broken", number, target, night) < 0.00002 else "CONFORMS"
 
 
 def finished_case(fixed: dict[str, Any], number: int, target: str, night: int) -> dict[str, Any]:
@@ -129,7 +129,9 @@ def finished_case(fixed: dict[str, Any], number: int, target: str, night: int) -
         "differences": [difference] if differs else [],
         "findings": [finding] if differs and number % 7 == 0 else [],
         "known": "KNOWN-3" if differs and number % 11 == 0 else None,
-        "duration_ms": round(5 + 60 * chance("time", number) ** 4 + 3 * chance(number, night), 3),
+        "duration_ms": round(
+            5 + 60 * fraction_of("time", number) ** 4 + 3 * fraction_of(number, night), 3
+        ),
         "transcript": f"transcripts/{number}.jsonl" if differs else None,
         "target": target,
         "release": target.split("@")[1],

@@ -37,7 +37,7 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
     spent, early, shown, report = time.process_time(), 0, 0, made.report
     while report.frames < options.records:
         made.run(frames, min(STEP, options.records - report.frames))
-        options.say(told(report))
+        options.say(in_words(report))
         for kind, frame in [*report.faults.items()][shown:]:
             options.say(f"{kind}: {frame.hex()}")
         shown = len(report.faults)
@@ -63,7 +63,7 @@ def judge(report: Report, early: int) -> None:
         raise Escaped(f"memory grew by {(report.resident - early) // MIB} MiB")
 
 
-def told(report: Report) -> str:
+def in_words(report: Report) -> str:
     ends = ", ".join(f"{count:,} {ending}" for ending, count in report.endings.most_common())
     return (
         f"{report.frames:,} frames: {ends}; {len(report.faults)} kinds of fault, "

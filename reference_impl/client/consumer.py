@@ -267,7 +267,7 @@ class Consumer:
         stale: set[str] = set()
         leaders = {place: self.view.leader(*place) for place in self.positions}
         known = {place: leader for place, leader in leaders.items() if leader is not None}
-        asks = self._epochs.asks(known, self.request_timeout_ms)
+        asks = self._epochs.requests(known, self.request_timeout_ms)
         for outcome in (yield asks) if asks else []:
             if isinstance(outcome, Answer):
                 for end in ends(outcome):

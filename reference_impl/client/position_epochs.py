@@ -77,7 +77,7 @@ class PositionEpochs:
             and leader.leader_epoch != self._good.get(place)
         )
 
-    def asks(self, leaders: Mapping[TopicPartition, Partition], timeout_ms: int) -> list[Ask]:
+    def requests(self, leaders: Mapping[TopicPartition, Partition], timeout_ms: int) -> list[Ask]:
         """One request to each leader about all of these that are due."""
         nodes: dict[int, dict[str, list[Struct]]] = {}
         for place, leader in leaders.items():
