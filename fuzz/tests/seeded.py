@@ -22,10 +22,12 @@ from touchstone.fuzz.layers import within_body
 from touchstone.fuzz.minimise.fields import opened
 from touchstone.fuzz.mutators import frame
 from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.roles import Subject
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.script import Reference, Script, Step
 from touchstone.fuzz.triage import Trial
 from touchstone.fuzz.triage.attempts import complaints, differences, played, signatures
+from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
 from touchstone.harness.targets.liars import LyingServer, broker
 from touchstone.harness.targets.misbehaviour import HangUp, Liar, Lie, Turn
@@ -409,8 +411,9 @@ def _fatter(step: Step, draw: random.Random) -> Step:
         return replace(step, wire=frame(step.wire[4:] + draw.randbytes(30)))
 
     def fatten(key: int, version: int, body: Struct) -> None:
-        pair = Pair(key, version)
-        _fatten(Generator([pair], draw), API[key].request.fields, pair, body, "")
+        subject = Subject(draw, key, version, World())
+        generator = Generator([Pair(key, version)], draw)
+        _fatten(generator, API[key].request.fields, subject, body, "")
 
     wire = within_body(step.wire, fatten)
     body = opened(wire)
@@ -420,15 +423,15 @@ def _fatter(step: Step, draw: random.Random) -> Step:
     return replace(step, wire=frame(named))
 
 
-def _fatten(generator: Generator, rows: Any, pair: Pair, body: Struct, path: str) -> None:
+def _fatten(generator: Generator, rows: Any, subject: Subject, body: Struct, path: str) -> None:
     """Up to three more elements behind those of each array of structs; longer records."""
-    for row in fields_of(rows, pair.version):
+    for row in fields_of(rows, subject.version):
         value, here = body.get(row.name), f"{path}.{row.name}" if path else row.name
         if row.is_array and row.element == "struct" and value is not None:
             for element in value:
-                _fatten(generator, row.fields, pair, element, here)
+                _fatten(generator, row.fields, subject, element, here)
             more = [
-                generator._struct(row.fields, pair, here)
+                generator._struct(row.fields, subject, here)
                 for _ in range(generator.draw.randint(0, 3))
             ]
             body[row.name] = [*value, *copy.deepcopy(more)]

@@ -303,15 +303,16 @@ class Validator:
     ) -> list[convert.Flat]:
         try:
             flat = convert.records_of(records[pos : pos + size], 0, magic, _DECOMPRESSED_LIMIT)
+            stamped = False
             if magic < 2:
                 wrapper, _ = message_set.decode_message(records, pos, strict=False)
                 message_set.check_inner_crcs(wrapper, limit=_DECOMPRESSED_LIMIT)
+                stamped = magic == 1 and bool(wrapper.timestamp_type)
         except PayloadError as fault:
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
         except RecordError as fault:
             raise self._refused(fault, place) from None
-        stamped = magic == 1 and message_set.decode_message(records, pos)[0].timestamp_type
-        self._judge.check(flat, bool(stamped), config, place)
+        self._judge.check(flat, stamped, config, place)
         return flat
 
     def _assign_messages(
