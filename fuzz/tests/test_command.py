@@ -252,6 +252,7 @@ def test_a_peer_that_hangs_up_is_met_again_on_a_new_connection():
             assert (ends[0] in ("closed", RESET), ends[1], link.tally.connects) == (True, KEPT, 2)
 
 
+@pytest.mark.slow
 def test_an_interrupted_campaign_reports_what_it_came_to(tmp_path, monkeypatch):
     def wanted(self, result):
         if len(result.findings) and result.cases > 200:

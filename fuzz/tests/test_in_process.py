@@ -116,6 +116,7 @@ def test_the_same_cases_have_the_same_outcomes_over_sockets(link):
     assert different == []
 
 
+@pytest.mark.slow
 def test_equal_seeds_have_equal_outcomes():
     def shown() -> dict[str, int]:
         link = InProcess()

@@ -100,6 +100,7 @@ def test_a_difference_names_cells_of_its_table_and_another_answer(machine):
             assert cell != machine.cells[place], place
 
 
+@pytest.mark.slow
 def test_a_walk_goes_through_the_cell_that_it_is_for():
     machine = MACHINES["classic_group"]
     for number, goal in enumerate(cells_of(machine, RANGES, "4.3")):
@@ -122,6 +123,7 @@ def test_a_machine_is_left_out_where_its_requests_are_not_served():
     assert there == {"classic_group", "idempotent_producer", "transaction", "sasl_on_plaintext"}
 
 
+@pytest.mark.slow
 def test_valid_walks_are_mostly_answered_without_an_error_code():
     walks = Walks(EVERYWHERE, RANGES, "4.3")
     steps = [

@@ -52,6 +52,7 @@ CASES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_with_the_defect_it_exits_1_and_without_it_0(tmp_path, name):
     one = BY_NAME[name]
@@ -65,6 +66,7 @@ def test_with_the_defect_it_exits_1_and_without_it_0(tmp_path, name):
     assert ends == [1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", seeded.LIES, ids=lambda one: one.name)
 def test_with_the_lie_it_exits_1_and_without_it_0(tmp_path, one):
     with bench(one) as made:

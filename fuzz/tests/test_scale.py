@@ -36,6 +36,7 @@ def test_every_case_is_of_one_shard(cases, count):
     assert sum(share_of(cases, (number, count)) for number in range(count)) == cases
 
 
+@pytest.mark.slow
 def test_three_shards_complain_about_what_one_does():
     asked = plan()
     whole, parts = merged(played(1, asked)), merged(played(3, asked))
@@ -46,6 +47,7 @@ def test_three_shards_complain_about_what_one_does():
         assert result.findings
 
 
+@pytest.mark.slow
 def test_the_groups_are_dealt_out_once_each():
     asked = plan()
     results = merged(played(1, asked))
@@ -58,6 +60,7 @@ def test_the_groups_are_dealt_out_once_each():
     assert sorted(dealt, key=repr) == sorted(there, key=repr)
 
 
+@pytest.mark.slow
 def test_rows_say_what_was_played_and_what_was_found(tmp_path):
     asked = plan(tmp_path, PLANTED, "corpus")
     parts = played(2, asked)
@@ -72,6 +75,7 @@ def test_rows_say_what_was_played_and_what_was_found(tmp_path):
         assert row["repeats"] == 5
 
 
+@pytest.mark.slow
 def test_a_dead_target_is_told_with_its_last_case(monkeypatch):
     def dies(*_, result: Result, **__):
         result.cases = 7

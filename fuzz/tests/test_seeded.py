@@ -48,6 +48,7 @@ def small(number: int) -> Settled:
         return settle(hidden(one, made, 1)[0], made.trial)
 
 
+@pytest.mark.slow
 def test_by_hand_shows_each_defect():
     quiet = []
     for one in ALL:

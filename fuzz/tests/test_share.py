@@ -35,6 +35,7 @@ def cases_of(part: Share):
     return part.planned(lambda draw: part.generator(draw, World()))
 
 
+@pytest.mark.slow
 def test_what_is_merged_does_not_depend_on_who_was_first():
     parts = [play(share(40, job=job, jobs=2), str) for job in range(2)]
     one, other = merged(parts), merged([*reversed(parts)])

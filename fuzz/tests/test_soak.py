@@ -30,6 +30,7 @@ def test_nothing_escapes_and_nothing_is_our_fault(release, brokers):
     assert report.waiting < 200
 
 
+@pytest.mark.slow
 def test_what_is_logged_and_what_escapes_is_kept_with_its_frame(monkeypatch):
     def broken(*_):
         raise ZeroDivisionError("planted")
@@ -45,6 +46,7 @@ def test_what_is_logged_and_what_escapes_is_kept_with_its_frame(monkeypatch):
     assert report.most_logged[0] > 500
 
 
+@pytest.mark.slow
 def test_the_log_is_left_as_it_was():
     log = logging.getLogger("touchstone")
     before = log.propagate, [*log.handlers]

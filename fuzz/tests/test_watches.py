@@ -126,6 +126,7 @@ def complaint_of(name: str, target: Watched, harm) -> str | None:
     return watch.after(0.0, Played(cases=10, sent=1000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "harm"),
     [
@@ -141,6 +142,7 @@ def test_what_a_process_keeps_is_noticed(name, harm, a_process, tmp_path, monkey
     assert complaint_of(name, target, lambda: a_process.told(harm))
 
 
+@pytest.mark.slow
 def test_a_process_that_is_busy_though_nobody_asks_is_noticed(a_process, tmp_path, monkeypatch):
     watch = WATCHES["idle_processor"]()
     monkeypatch.setattr(watch, "LOOKS", 1)
