@@ -271,7 +271,8 @@ class Consumer:
         for outcome in (yield asks) if asks else []:
             if isinstance(outcome, Answer):
                 for end in ends(outcome):
-                    self._take_epoch_end(end, known[end.place].leader_epoch, stale)
+                    if end.place in known:  # what nobody asked about is not believed (CONS-31)
+                        self._take_epoch_end(end, known[end.place].leader_epoch, stale)
             elif outcome.kind == "unsupported":
                 for place, leader in known.items():
                     if leader.leader == outcome.ask.node:

@@ -101,6 +101,15 @@ def test_a_broker_that_consumers_cannot_ask_is_believed():
     assert len(runner.asked("OffsetForLeaderEpoch")) == 1 and consumer.positions[PLACE] == 8
 
 
+def test_an_answer_about_what_was_not_asked_moves_nothing():
+    consumer, runner = after_an_election()
+    row = {"partition": 7, "error_code": 0, "leader_epoch": 3, "end_offset": 0}
+    answer, script = {"topics": [{"topic": "other", "partitions": [row]}]}, runner.script
+    runner.script = lambda ask: answer if ask.api == "OffsetForLeaderEpoch" else script(ask)
+    runner.run(consumer.poll())
+    assert consumer.positions == {PLACE: 8}
+
+
 def test_a_refusal_is_raised():
     consumer, runner = after_an_election((E.TOPIC_AUTHORIZATION_FAILED, -1, -1))
     with pytest.raises(KafkaError, match="TOPIC_AUTHORIZATION_FAILED"):
