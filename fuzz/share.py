@@ -26,6 +26,7 @@ from touchstone.fuzz.preparation import prepare
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, stopwatch
 from touchstone.fuzz.world import World
+from touchstone.harness.model.target import Versions
 from touchstone.reference_impl.wire.headers import API_VERSIONS
 
 MakeGenerator = Callable[[random.Random], Generator]
@@ -59,11 +60,15 @@ class Where:
         """
         if isinstance(link, InProcess):
             link.renew()
-        answer = link.ask(API_VERSIONS, 0, {})
-        rows = answer["api_keys"] if answer else ()
-        served = {row["api_key"]: (row["min_version"], row["max_version"]) for row in rows}
         rests = AFTER_DELETION if self.zookeeper else 0
-        return prepare(link, served, ours=self.ours, rests=rests)
+        return prepare(link, listed_by(link), ours=self.ours, rests=rests)
+
+
+def listed_by(link: Link) -> Versions:
+    """What the target lists in ApiVersions; nothing where it hangs up on the question."""
+    answer = link.ask(API_VERSIONS, 0, {})
+    rows = answer["api_keys"] if answer else ()
+    return {row["api_key"]: (row["min_version"], row["max_version"]) for row in rows}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.fuzz.sequences import campaign_run, script_file
-from touchstone.fuzz.share import Played, Share, Where
+from touchstone.fuzz.share import Played, Share, Where, listed_by
 from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
 from touchstone.fuzz.triage.restoring import restorer
 from touchstone.fuzz.watches.watch import Watched
@@ -38,8 +38,8 @@ from touchstone.harness.model.target import Address, Shape, Target, Unavailable,
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
 RESTORE_SCRIPTED = 500  # scripts make topics of their own
-API_VERSIONS, CONTROLLED_SHUTDOWN = 18, 7
-"""The second is served where ZooKeeper holds the registry."""
+CONTROLLED_SHUTDOWN = 7
+"""It is served where ZooKeeper holds the registry."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,7 @@ class TargetDied(Exception):
 
 def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions:
     """What the target says of itself; one in this process is not started to be asked."""
-    answer = link.ask(API_VERSIONS, 0, {}) if in_process else None
-    if answer is None:
-        return target.advertised()
-    return {row["api_key"]: (row["min_version"], row["max_version"]) for row in answer["api_keys"]}
+    return listed_by(link) if in_process else target.advertised()
 
 
 def play_campaign(
