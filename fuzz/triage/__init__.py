@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from touchstone.fuzz.campaign import Campaign, Finding, judge, play
+from touchstone.fuzz.campaign import Campaign, Finding
 from touchstone.fuzz.mutators import frame as framed
-from touchstone.fuzz.oracles import sent_frame
-from touchstone.fuzz.outcome import signature
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.script import Script
 from touchstone.fuzz.triage.attempts import complaints, differences, played, signatures
 from touchstone.fuzz.triage.causes import Cause, cause_of, grouped
 from touchstone.fuzz.triage.finding_file import Stored, load, terminal_lines, write, write_settled
-from touchstone.fuzz.triage.settled import Settled, Trial, settle, settled, small_of
+from touchstone.fuzz.triage.settled import Settled, Trial, settle, settled
 from touchstone.harness.results.fuzz_rows import REPLAYS
 
 __all__ = [
     "REPLAYS", "Cause", "Settled", "Stored", "Trial", "cause_of", "framed", "grouped", "load",
-    "minimised_on_target", "replay", "replayed", "settle", "settled", "terminal_lines",
+    "replayed", "settle", "settled", "terminal_lines",
     "trial_on", "write", "write_settled",
 ]  # fmt: skip
 
@@ -58,18 +56,6 @@ def trial_on(
             link.timeout_s = patience
 
     return Trial(complains, hasty, restore)
-
-
-def minimised_on_target(finding: Finding, campaign: Campaign, link: Link) -> Finding:
-    """The smallest finding of the same cause; one that is about its very bytes stays as it is."""
-    return small_of(finding, trial_on(campaign, link))[0]
-
-
-def replay(campaign: Campaign, wire: bytes, link: Link) -> tuple[str, list[Finding]]:
-    """(signature, findings) of stored bytes sent once more."""
-    sent = sent_frame(wire)
-    outcome = play(link, sent)
-    return signature(sent.key, sent.version, outcome), judge(campaign, sent, outcome, 0, 0, ())
 
 
 def replayed(campaign: Campaign, stored: Stored, link: Link) -> tuple[list[str], list[Finding]]:
