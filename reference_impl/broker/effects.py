@@ -23,14 +23,28 @@ MALFORMED_REQUEST = (
 )
 
 
+class Principal(NamedTuple):
+    """Who a peer is (KafkaPrincipal); `str` gives Kafka's form, "User:alice"."""
+
+    type: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.name}"
+
+
+ANONYMOUS = Principal("User", "ANONYMOUS")  # KafkaPrincipal.ANONYMOUS: nobody asked who it is
+
+
 class Connection:
     """A peer as handlers see it; the rim derives its own class and adds the socket."""
 
-    __slots__ = ("controller", "id", "peer_host", "software", "__weakref__")
+    __slots__ = ("controller", "id", "peer_host", "principal", "software", "__weakref__")
 
     def __init__(self, id: int, peer_host: str = "127.0.0.1", *, controller: bool = False) -> None:
         self.id = id
         self.peer_host = peer_host
+        self.principal = ANONYMOUS  # until it authenticates
         self.controller = controller  # arrived through the controller listener
         self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so
 

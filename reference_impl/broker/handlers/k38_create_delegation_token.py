@@ -11,15 +11,16 @@ from touchstone.reference_impl.wire.schema import Struct
 
 
 def handle(request: Request, now: int) -> Struct:
+    principal = request.connection.principal
     answer: Struct = {
         "error_code": ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
-        "principal_type": "User",
-        "principal_name": "ANONYMOUS",
+        "principal_type": principal.type,
+        "principal_name": principal.name,
         "issue_timestamp_ms": -1,
         "expiry_timestamp_ms": -1,
         "max_timestamp_ms": -1,
     }
     if request.header.version >= 3:
-        answer["token_requester_principal_type"] = "User"
-        answer["token_requester_principal_name"] = "ANONYMOUS"
+        answer["token_requester_principal_type"] = principal.type
+        answer["token_requester_principal_name"] = principal.name
     return answer
