@@ -65,8 +65,9 @@ def resolved(said: Address | None, bound: Address) -> Address:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches who listens there; a name counts as what it stands for."""
-    try:
-        found = {str(row[4][0]) for row in socket.getaddrinfo(host or NOWHERE, None)}
+    try:  # as bytes: a name of type str costs the tables of IDNA, a megabyte, at every start
+        rows = socket.getaddrinfo((host or NOWHERE).encode(), None)
     except OSError:
         return False
+    found = {str(row[4][0]) for row in rows}
     return all(each.startswith("127.") or each == "::1" for each in found)
