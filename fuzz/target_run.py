@@ -14,22 +14,22 @@ from typing import NamedTuple
 import click
 
 from touchstone.fuzz import corpus_folder, triage
-from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result, run
+from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
 from touchstone.fuzz.cases import (
     corpus,
     write_outcomes,
 )
-from touchstone.fuzz.corpus_run import GROUP_KEYS, play_corpus, prepare
-from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.corpus_run import play_corpus, prepare
+from touchstone.fuzz.frozen_run import play_frozen
+from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
-from touchstone.fuzz.neighbours import listing
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, Where, listed_by
-from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
+from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.triage.restoring import restorer
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching
@@ -175,34 +175,6 @@ def tell(line: str) -> None:
     click.echo(line, err=True)
 
 
-def play_corpus_campaign(campaign: Campaign, target: Target, link: Link, bounds: Bounds) -> Played:
-    """The frozen frames, held against what was recorded."""
-    prepare(link, corpus())
-    recorded = recorded_for(target)
-    if recorded and len(listing(link)[0]) > 1:  # another broker may coordinate a group
-        groups = {case.name for case in corpus() if case.key in GROUP_KEYS}
-        recorded = {name: shown for name, shown in recorded.items() if name not in groups}
-    played = Played(Result(campaign.name))
-    elapsed = stopwatch()
-    progress = Progress(elapsed, tell, cases=None, seconds=None)
-    try:
-        run(
-            campaign,
-            link,
-            lambda draw: Generator([], draw),
-            seed=bounds.seed,
-            wanted=progress.wanted,
-            recorded=recorded,
-            result=played.result,
-        )
-    except KeyboardInterrupt:
-        played.result.interrupted = True
-    except ConnectionError as gone:
-        played.gone = str(gone)
-    played.connects, played.seconds = link.tally.connects, elapsed()
-    return played
-
-
 def report(
     played: Played,
     campaign: Campaign,
@@ -294,7 +266,7 @@ def run_on_target(
                 continue
             watching = None
             if campaign.source == "corpus":
-                played = play_corpus_campaign(campaign, target, link, own)
+                played = play_frozen(campaign, target, link, own.seed, tell)
             else:
                 played, watching = play_campaign(campaign, pairs, link, run_at, own)
             restore = restoring(campaign, target, run_at, link)

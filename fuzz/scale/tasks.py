@@ -11,13 +11,13 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from touchstone.fuzz.campaign import Campaign, Finding, Result, campaigns, run
+from touchstone.fuzz.campaign import Campaign, Finding, Result, campaigns
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.corpus_run import prepare
-from touchstone.fuzz.generator import Generator
-from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.fuzz.frozen_run import play_frozen
+from touchstone.fuzz.runner import Link, require_loopback
 from touchstone.fuzz.share import Share, Where, play
-from touchstone.fuzz.targets import SMALL_CLUSTER, recorded_for, served_pairs
+from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.triage import Settled, settle, trial_on
 from touchstone.fuzz.triage.restoring import restorer
 from touchstone.harness.model.target import Shape, Target, Unavailable
@@ -91,10 +91,17 @@ def play_shard(job: Job) -> list[Played]:
 
 def play_campaign(campaign: Campaign, target: Target, link: Link, job: Job) -> Played:
     if campaign.source == "corpus":
-        return play_frozen(campaign, target, link, job)
+        played = play_frozen(campaign, target, link, job.seed, silent)
+    else:
+        played = play(generated_share(campaign, target, link, job), silent)
+    died = played.gone and f"after case {played.result.cases}: {played.gone}"
+    return Played(job.shard, played.result, played.seconds, died)
+
+
+def generated_share(campaign: Campaign, target: Target, link: Link, job: Job) -> Share:
     pairs = served_pairs(target.release, target.advertised())
     cases = campaign.cases if job.cases is None else job.cases
-    share = Share(
+    return Share(
         campaign,
         tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
         where_of(target, link, is_mine=job.is_mine),
@@ -105,27 +112,10 @@ def play_campaign(campaign: Campaign, target: Target, link: Link, job: Job) -> P
         jobs=job.shards,
         alone=True,
     )
-    played = play(share, lambda _: None)
-    died = played.gone and f"after case {played.result.cases}: {played.gone}"
-    return Played(job.shard, played.result, played.seconds, died)
 
 
-def play_frozen(campaign: Campaign, target: Target, link: Link, job: Job) -> Played:
-    elapsed, result = stopwatch(), Result(campaign.name)
-    try:
-        prepare(link, corpus())
-        run(
-            campaign,
-            link,
-            lambda draw: Generator([], draw),
-            seed=job.seed,
-            wanted=lambda _: True,
-            recorded=recorded_for(target),
-            result=result,
-        )
-    except ConnectionError as gone:
-        return Played(job.shard, result, elapsed(), f"after case {result.cases}: {gone}")
-    return Played(job.shard, result, elapsed())
+def silent(_: str) -> None:
+    """Spark shows how far its tasks are."""
 
 
 def share_of(cases: int, shard: tuple[int, int]) -> int:
