@@ -259,6 +259,8 @@ def run_on_target(
         pairs, found = served_pairs(target.release, listed), 0
         for campaign, planned_s in picked:
             own = bounds if bounds.given else replace(bounds, seconds=planned_s)
+            run_at = started(target, special)  # it may have been started anew to judge findings
+            where = run_at.where
             if campaign.source in SCRIPTED:
                 if where.address is None:
                     raise Unavailable(f"{campaign.name} plays over sockets, not in process")

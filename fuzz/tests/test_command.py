@@ -84,6 +84,15 @@ def test_a_planted_defect_is_found(tmp_path):
     assert (result.exit_code, "33-crc-off-by-one-bit" in result.output) == (1, True)
 
 
+@pytest.mark.slow
+def test_campaigns_go_on_behind_one_whose_findings_restarted_the_target(tmp_path):
+    planted = "reference@4.3+crc-not-checked"
+    result = run(
+        "--campaign", "smoke", "--cases", "20", "--target", planted, "--out", str(tmp_path)
+    )
+    assert (result.exit_code, "records: 20 cases" in result.output) == (1, True), result.output
+
+
 def test_a_finding_replays_as_the_same_finding(tmp_path):
     path = tmp_path / "finding.toml"
     path.write_text(
