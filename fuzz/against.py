@@ -18,7 +18,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from touchstone.fuzz.campaign import Campaign, generated, play
+from touchstone.fuzz.campaign import Campaign, planned_cases, play
+from touchstone.fuzz.deaths import MOST
+from touchstone.fuzz.engine import Kind, Planned
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, Outcome, signature
 from touchstone.fuzz.runner import Link
@@ -92,6 +94,7 @@ class Comparison:
     equal_in_class: int = 0
     groups: dict[Group, int] = field(default_factory=dict)
     examples: dict[Group, list[Example]] = field(default_factory=dict)
+    deaths: list[list[Planned]] = field(default_factory=list)  # the last cases before each
 
     def add(self, group: Group, example: Example) -> None:
         self.groups[group] = self.groups.get(group, 0) + 1
@@ -116,26 +119,45 @@ def compare(
     campaign: Campaign, link: Link, oracle: Link,
     generator: Callable[[random.Random], Generator], *,
     seed: int, wanted: Callable[[Comparison], bool],
+    revive: Callable[[], bool] = lambda: False,
 ) -> Comparison:  # fmt: skip
-    """Play the campaign's generated cases at both while `wanted` says so. Raises ConnectionError
-    when one of them no longer accepts connections.
+    """Play the campaign's generated cases at both while `wanted` says so. When one of them no
+    longer accepts connections, `revive` starts it anew, and cases like the last two, of one of
+    which it died, are left out. Raises ConnectionError where `revive` cannot.
     """
     found = Comparison()
-    for index, sent, faults in generated(campaign, generator, seed):
+    last: Planned | None = None
+    killers: set[Kind] = set()
+    for planned in planned_cases(campaign, generator, seed):
         if not wanted(found):
             break
-        one, other = play(link, sent), play(oracle, sent)
-        shown, expected = (signature(sent.key, sent.version, each) for each in (one, other))
-        found.cases += 1
-        found.equal += shown == expected
-        found.equal_in_class += outcome_class(one) == outcome_class(other)
-        if shown != expected:
-            group = Group(sent.key, INDEX.sub("[*]", shown), INDEX.sub("[*]", expected))
-            found.add(group, Example(index, faults, sent.wire))
-            found.equal_in_codes += group.same_codes
-        else:
-            found.equal_in_codes += 1
+        if planned.kind in killers:
+            continue
+        try:
+            one, other = play(link, planned.sent), play(oracle, planned.sent)
+        except ConnectionError:
+            if len(found.deaths) >= MOST or not revive():
+                raise
+            found.deaths.append([last, planned] if last else [planned])
+            killers |= {one.kind for one in found.deaths[-1]}
+            continue
+        note(found, planned, one, other)
+        last = planned
     return found
+
+
+def note(found: Comparison, planned: Planned, one: Outcome, other: Outcome) -> None:
+    sent = planned.sent
+    shown, expected = (signature(sent.key, sent.version, each) for each in (one, other))
+    found.cases += 1
+    found.equal += shown == expected
+    found.equal_in_class += outcome_class(one) == outcome_class(other)
+    if shown == expected:
+        found.equal_in_codes += 1
+        return
+    group = Group(sent.key, INDEX.sub("[*]", shown), INDEX.sub("[*]", expected))
+    found.add(group, Example(planned.index, planned.faults, sent.wire))
+    found.equal_in_codes += group.same_codes
 
 
 @cache
@@ -161,6 +183,12 @@ def report_lines(found: Comparison, release: str | None) -> Iterator[str]:
         f"{found.equal_in_codes / cases:.2%} in codes, {found.equal_in_class / cases:.2%} in class;"
         f" {known} differ as reviewed, {len(unreviewed(found, release))} new groups"
     )
+    for suspects in found.deaths:
+        shown = " or ".join(
+            f"case {one.index} (key {one.sent.key}, {' '.join(one.faults) or 'no fault'})"
+            for one in suspects
+        )
+        yield f"  one of the two died of {shown} and was started again; no such case came after it"
     for group, count in sorted(
         found.groups.items(), key=lambda row: (bool(reviewed[row[0]]), -row[1])
     ):

@@ -9,10 +9,11 @@ import click
 
 from touchstone.fuzz import against
 from touchstone.fuzz.campaign import Campaign
+from touchstone.fuzz.deaths import accepts
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.runner import Link, stopwatch
 from touchstone.fuzz.share import RESTORE_EVERY, Where
-from touchstone.fuzz.target_run import FOUND, Bounds, Special, started
+from touchstone.fuzz.target_run import FOUND, Bounds, Special, reviving, started
 from touchstone.fuzz.targets import served_pairs
 from touchstone.harness.model.target import Target, Unavailable
 
@@ -21,15 +22,32 @@ def run_against(
     target: Target, oracle: Target, picked: list[Campaign], bounds: Bounds, special: Special
 ) -> int:
     """Play the generated campaigns at both targets and say where they part; the exit code."""
+    both = (target, oracle)
     sides: list[tuple[Where, Link]] = []
-    pairs_of_sides = []
-    for each in (target, oracle):
+    for each in both:
         if reason := each.available():
             raise Unavailable(reason)
         where = started(each, special).where
         sides.append((where, where.link()))
-        pairs_of_sides.append(served_pairs(each.release, each.advertised()))
-    ours, theirs = pairs_of_sides
+
+    def revive() -> bool:
+        """Start anew who no longer accepts, and give both what requests name."""
+        for number, (each, (where, link)) in enumerate(zip(both, sides, strict=True)):
+            if where.address is None or accepts(where.address):
+                continue
+            again = reviving(each, special)
+            if again is None:
+                return False
+            click.echo(f"{each.name} died and is started again", err=True)
+            where = again().where
+            link.close()
+            link.address = where.address or link.address
+            sides[number] = where, link
+        for where, link in sides:
+            where.prepare(link)
+        return True
+
+    ours, theirs = (served_pairs(each.release, each.advertised()) for each in both)
     served = set(theirs)
     common = [pair for pair in ours if pair in served]
     found = 0
@@ -45,6 +63,7 @@ def run_against(
             partial(Generator, pairs),
             seed=bounds.seed,
             wanted=wanted,
+            revive=revive,
         )
         click.echo(f"{campaign.name}: {target.name} against {oracle.name}")
         for line in against.report_lines(compared, oracle.release):

@@ -75,6 +75,10 @@ WINDOW_BYTES = 64 * 1024 * 1024
 IN_ORDER, ALONE, OWN = range(3)
 
 
+Kind = tuple[int, tuple[str, ...]]
+"""An API key, and the faults put into the request."""
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A case before it is sent: where it comes from, its bytes, the faults put in."""
@@ -82,6 +86,10 @@ class Planned:
     index: int
     sent: SentFrame
     faults: tuple[str, ...]
+
+    @property
+    def kind(self) -> Kind:
+        return self.sent.key, self.faults
 
 
 class Flight:

@@ -17,7 +17,7 @@ from functools import cached_property
 from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
 from touchstone.fuzz.corpus_folder import Corpus
 from touchstone.fuzz.corpus_run import AFTER_DELETION
-from touchstone.fuzz.engine import Engine, Planned
+from touchstone.fuzz.engine import Engine, Kind, Planned
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.guided import Guide
 from touchstone.fuzz.in_process import InProcess, OneByOne
@@ -89,6 +89,8 @@ class Share:
     kept: tuple[bytes, ...] = ()  # frames of a corpus, played first by a guided campaign
     world: World | None = None  # of a target that is prepared for all jobs; None: each prepares it
     alone: bool = False  # no other share plays at its target
+    begin: int = 0  # the first case of all shares
+    left_out: frozenset[Kind] = frozenset()  # what killed the target before
 
     @cached_property
     def _choices(self) -> list[Pair]:
@@ -98,7 +100,8 @@ class Share:
         return Generator(self._choices, draw, world)
 
     def planned(self, make: MakeGenerator) -> Iterator[Planned]:
-        return planned_cases(self.campaign, make, self.seed, first=self.job, step=self.jobs)
+        first = self.begin + self.job
+        return planned_cases(self.campaign, make, self.seed, first=first, step=self.jobs)
 
     def guide(self, make: MakeGenerator) -> Guide:
         return Guide(self.campaign, make, self.seed, kept=self.kept, job=self.job, jobs=self.jobs)
@@ -116,6 +119,7 @@ class Played:
     result: Result
     connects: int = 0
     gone: str | None = None  # the target, with the cases that were in flight
+    suspects: list[Planned] = field(default_factory=list)  # these cases
     corpus: list[bytes] = field(default_factory=list)
     places: int = 0  # lines and branches that ran
     seconds: float = 0.0  # that it took, of the process that took longest
@@ -157,20 +161,22 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
                 share.campaign, link, make, seed=share.seed + 1, player=player,
                 wanted=lambda so_far: so_far.cases < share.warm,
             )  # fmt: skip
+        cases = share.planned(make) if guide is None else guide.cases()
         elapsed = stopwatch()
         progress = Progress(elapsed, tell, cases=share.cases, seconds=share.seconds)
         try:
             run(
                 share.campaign, link, make, seed=share.seed, result=played.result,
                 wanted=progress.wanted, player=player, learn=learn,
-                cases=share.planned(make) if guide is None else guide.cases(),
+                cases=(one for one in cases if one.kind not in share.left_out),
                 every=RENEW_EVERY if share.where.address is None else RESTORE_EVERY,
                 pause=prepare_anew,
             )  # fmt: skip
         except KeyboardInterrupt:
             played.result.interrupted = True
         except ConnectionError as gone:
-            played.gone = f"{gone}{in_words(player.in_flight())}"
+            played.suspects = player.in_flight()
+            played.gone = f"{gone}{in_words(played.suspects)}"
         played.seconds = progress.over_at or elapsed()
         played.connects, played.sent = player.tally.connects, player.tally.sent
         if guide is not None:
@@ -231,6 +237,7 @@ def merged(parts: Iterable[Played]) -> Played:
         whole.seconds = max(whole.seconds, part.seconds)
         whole.places = max(whole.places, part.places)
         whole.gone = whole.gone or part.gone
+        whole.suspects += part.suspects
         for wire in part.corpus:
             corpus.add(wire)
     whole.result.findings.sort(key=lambda finding: (finding.index, finding.oracle))

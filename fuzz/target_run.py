@@ -20,6 +20,7 @@ from touchstone.fuzz.cases import (
     write_outcomes,
 )
 from touchstone.fuzz.corpus_run import play_corpus, prepare
+from touchstone.fuzz.deaths import Deaths
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.jobs import play_jobs
@@ -28,7 +29,7 @@ from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.fuzz.sequences import campaign_run, script_file
-from touchstone.fuzz.share import Played, Share, Where, listed_by
+from touchstone.fuzz.share import Played, Share, Where, listed_by, merged
 from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.triage.restoring import restorer
 from touchstone.fuzz.watches.watch import Watched
@@ -37,6 +38,7 @@ from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Address, Shape, Target, Unavailable, Versions
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
+FIRST_DEATH = 90  # files of findings are numbered; those of deaths begin here
 RESTORE_SCRIPTED = 500  # scripts make topics of their own
 CONTROLLED_SHUTDOWN = 7
 """It is served where ZooKeeper holds the registry."""
@@ -100,16 +102,60 @@ def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions
 
 
 def play_campaign(
-    campaign: Campaign, pairs: Sequence[Pair], link: Link, run_at: RunAt, bounds: Bounds
-) -> tuple[Played, Watching | None]:
+    campaign: Campaign,
+    pairs: Sequence[Pair],
+    link: Link,
+    run_at: RunAt,
+    bounds: Bounds,
+    revive: Callable[[], RunAt] | None = None,
+) -> tuple[Played, list[Watching], Deaths]:
     """A generated campaign against a running target, until it ends or its user does; its watches
-    look on where others can reach the target.
+    look on where others can reach the target. One that dies and that `revive` starts again goes on
+    behind the case that killed it, and the link leads there.
     """
-    where = run_at.where
-    timed = bounds.seconds is not None
-    guidance = bounds.guidance
+    whole_share = share = share_of(campaign, pairs, link, run_at, bounds)
+    parts: list[Played] = []
+    watchings: list[Watching] = []
+    deaths = Deaths(campaign.name, bounds.seed)
+
+    def start() -> Link:
+        nonlocal run_at
+        run_at = revive() if revive else run_at
+        fresh = run_at.where.link()
+        run_at.where.prepare(fresh)
+        return fresh
+
+    while True:
+        played, watching = play_share(share, run_at, bounds.jobs)
+        parts.append(played)
+        watchings += [watching] if watching else []
+        if played.gone is None or played.result.interrupted or revive is None:
+            break
+        tell(f"{campaign.name}: the target died and is started again: {played.gone}")
+        deaths.note(played.suspects, played.gone, start)
+        link.close()
+        link.address = run_at.where.address or link.address
+        rest = rest_of(whole_share, parts)
+        if rest is None or deaths.too_many:
+            break
+        world = run_at.where.prepare(link) if bounds.jobs > 1 else None
+        share = replace(rest, where=run_at.where, world=world, left_out=frozenset(deaths.killers))
+    whole = one_after_another(parts)
+    if deaths.count:
+        whole.gone = None  # it was started again
+    if bounds.guidance and bounds.guidance.folder:
+        written = corpus_folder.store(bounds.guidance.folder, whole.corpus)
+        tell(f"{campaign.name}: {written} new frames in {bounds.guidance.folder}")
+    return whole, watchings, deaths
+
+
+def share_of(
+    campaign: Campaign, pairs: Sequence[Pair], link: Link, run_at: RunAt, bounds: Bounds
+) -> Share:
+    where, guidance = run_at.where, bounds.guidance
     folder = guidance.folder if guidance else None
-    share = Share(
+    timed = bounds.seconds is not None
+    return Share(
         campaign,
         tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
         where,
@@ -121,22 +167,52 @@ def play_campaign(
         kept=tuple(corpus_folder.load(folder)) if folder else (),
         world=where.prepare(link) if bounds.jobs > 1 and where.address else None,
     )
-    played = Played(Result(campaign.name))
+
+
+def play_share(share: Share, run_at: RunAt, jobs: int) -> tuple[Played, Watching | None]:
+    """Until the share's end, its user's or the target's."""
+    played = Played(Result(share.campaign.name))
     with contextlib.ExitStack() as stack:
         watching = None
         if run_at.watched is not None:
             watching = stack.enter_context(
                 Watching(
-                    campaign.watches, run_at.watched, lambda: played.result.played(played.sent)
+                    share.campaign.watches,
+                    run_at.watched,
+                    lambda: played.result.played(played.sent),
                 )
             )
-        played = play_jobs(share, bounds.jobs, tell, played)
+        played = play_jobs(share, jobs, tell, played)
         if watching is not None:
             watching.last_look = played.gone is None
-    if folder:
-        written = corpus_folder.store(folder, played.corpus)
-        click.echo(f"{campaign.name}: {written} new frames in {folder}", err=True)
     return played, watching
+
+
+def one_after_another(parts: Sequence[Played]) -> Played:
+    """What these came to together, each of which began when the last had ended."""
+    whole = merged(parts)
+    whole.seconds = sum(part.seconds for part in parts)
+    return whole
+
+
+def rest_of(share: Share, parts: Sequence[Played]) -> Share | None:
+    """What is left of a share behind the cases that were in flight last; None where that is
+    nothing. A guided campaign builds on what it has learned, by another seed: the first would draw
+    the same again.
+    """
+    done = one_after_another(parts)
+    cases = None if share.cases is None else share.cases - done.result.cases
+    seconds = None if share.seconds is None else share.seconds - done.seconds
+    if (cases is not None and cases <= 0) or (seconds is not None and seconds <= 0):
+        return None
+    return replace(
+        share,
+        cases=cases,
+        seconds=seconds,
+        begin=max((one.index + 1 for one in done.suspects), default=done.result.cases),
+        seed=share.seed + len(parts) * share.guided,
+        kept=tuple(done.corpus) if share.guided else share.kept,
+    )
 
 
 def play_scripts(
@@ -220,10 +296,24 @@ def restoring(
     return anew if run_at.shape is None else restorer(target, run_at.shape, link, anew)
 
 
-def report_watches(watching: Watching | None) -> int:
+def report_deaths(deaths: Deaths, folder: Path) -> int:
+    """How often the target died, then one file per kind of frame that killed it; how many."""
+    if deaths.count:
+        click.echo(f"  deaths of the target: {deaths.count}; it was started again each time")
+    for number, finding in enumerate(deaths.killers.values()):
+        path = triage.write(finding, folder, FIRST_DEATH + number)
+        key, faults = finding.as_script.steps[0].wire[4:6], " ".join(finding.faults) or "no fault"
+        click.echo(
+            f"  {deaths.campaign}: dies of key {int.from_bytes(key)} ({faults}), case "
+            f"{finding.index}: {path.name}; such requests were left out from then on"
+        )
+    for said in deaths.unexplained:
+        click.echo(f"  it died and outlived each case that was in flight, sent alone: {said}")
+    return len(deaths.killers) + len(deaths.unexplained)
+
+
+def report_watches(watching: Watching) -> int:
     """What the watches measured and who could not look, then complaints; how many there are."""
-    if watching is None:
-        return 0
     for name, figures in watching.figures.items():
         click.echo(f"  {name}: {figures}", err=True)
     for name, reason in watching.not_watched.items():
@@ -266,13 +356,18 @@ def run_on_target(
                     raise Unavailable(f"{campaign.name} plays over sockets, not in process")
                 found += play_scripts(campaign, target, where, where.address, link, own)
                 continue
-            watching = None
+            watchings: list[Watching] = []
+            deaths = Deaths(campaign.name, own.seed)
             if campaign.source == "corpus":
                 played = play_frozen(campaign, target, link, own.seed, tell)
             else:
-                played, watching = play_campaign(campaign, pairs, link, run_at, own)
+                again = reviving(target, special)
+                played, watchings, deaths = play_campaign(campaign, pairs, link, run_at, own, again)
+                run_at = started(target, special)
             restore = restoring(campaign, target, run_at, link)
-            found += report(played, campaign, link, restore, own) + report_watches(watching)
+            found += report(played, campaign, link, restore, own)
+            found += report_deaths(deaths, own.out / campaign.name)
+            found += sum(map(report_watches, watchings))
             if played.result.interrupted:
                 click.echo(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE
@@ -297,6 +392,18 @@ def started(target: Target, special: Special) -> RunAt:
     )
     watched = Watched(endpoint, target.advertised(), in_process=target.kind == "reference")
     return RunAt(where, watched, shape)
+
+
+def reviving(target: Target, special: Special) -> Callable[[], RunAt] | None:
+    """What starts a target anew that has died; None for one that others started."""
+    if special.in_process or target.kind == "external":
+        return None
+
+    def again() -> RunAt:
+        target.stop()
+        return started(target, special)
+
+    return again
 
 
 def replay_case(path: Path, link: Link) -> int:

@@ -1,0 +1,125 @@
+"""A target that dies of a request is started again, the request is found and left out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from touchstone.fuzz import __main__ as fuzz
+from touchstone.fuzz.campaign import Result, campaigns
+from touchstone.fuzz.deaths import MOST, ORACLE, Deaths
+from touchstone.fuzz.engine import Planned
+from touchstone.fuzz.oracles import sent_frame
+from touchstone.fuzz.runner import Link
+from touchstone.fuzz.share import Played, Share, Where
+from touchstone.fuzz.target_run import rest_of
+from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.framing import framed
+from touchstone.reference_impl.wire.headers import encode_request
+
+DESCRIBE_CLUSTER, API_VERSIONS = 60, 18
+MORTAL = f"""
+import os, sys
+from touchstone.harness.__main__ import main
+from touchstone.reference_impl.broker.broker import Broker
+parsed = Broker._parse
+def parse(self, connection, frame):
+    if frame[:2] == ({DESCRIBE_CLUSTER}).to_bytes(2, "big"):
+        os._exit(1)
+    return parsed(self, connection, frame)
+Broker._parse = parse
+sys.argv[1:] = ["broker", *sys.argv[1:]]
+main()
+"""
+TARGET = """
+name = "mortal"
+about = "A broker that dies of DescribeCluster"
+version = "0.1"
+
+[start]
+command = [{python!r}, {program!r}, "--brokers", "{{brokers}}", "{{settings}}"]
+per = "cluster"
+brokers = "any"
+
+[start.settings]
+as = "arguments"
+each = ["--config", "{{key}}={{value}}"]
+
+[ready]
+output = "^ready (?P<addresses>.*)"
+"""
+
+
+def planned(index: int, key: int) -> Planned:
+    wire = framed(encode_request(key, 0, 1, "fuzz", {}))
+    return Planned(index, sent_frame(wire), ("none",))
+
+
+class Mortal(Link):
+    """Leads to a broker that never dies; of DescribeCluster it says so."""
+
+    def play(self, segments, **how):
+        if segments[0][4:6] == DESCRIBE_CLUSTER.to_bytes(2, "big"):
+            raise ConnectionRefusedError("gone")
+        return super().play(segments, **how)
+
+
+@pytest.fixture(scope="module")
+def start():
+    with serve(brokers=1) as cluster:
+        host, _, port = cluster.bootstrap[0].rpartition(":")
+        yield lambda: Mortal(host, int(port))
+
+
+def test_the_case_that_kills_alone_is_the_finding(start):
+    deaths = Deaths("valid", 1)
+    suspects = [planned(7, API_VERSIONS), planned(8, DESCRIBE_CLUSTER), planned(9, API_VERSIONS)]
+    deaths.note(suspects, "refused", start)
+    (killer,) = deaths.killers.values()
+    assert (killer.oracle, killer.index, deaths.unexplained) == (ORACLE, 8, [])
+    assert set(deaths.killers) == {suspects[1].kind}
+
+
+def test_a_death_that_no_case_repeats_is_told(start):
+    deaths = Deaths("valid", 1)
+    deaths.note([planned(7, API_VERSIONS)], "refused (in flight: 7)", start)
+    assert (deaths.killers, deaths.unexplained) == ({}, ["refused (in flight: 7)"])
+
+
+def test_a_target_that_dies_again_and_again_is_given_up(start):
+    deaths = Deaths("valid", 1)
+    for _ in range(MOST):
+        assert not deaths.too_many
+        deaths.note([], "refused", start)
+    assert deaths.too_many
+
+
+@pytest.mark.parametrize(
+    ("cases", "seconds", "left"),
+    [(100, None, (60, None)), (None, 10.0, (None, 6.0)), (40, None, None), (None, 4.0, None)],
+)
+def test_what_is_left_behind_a_death(cases, seconds, left):
+    share = Share(campaigns()["valid"], (), Where(None), 1, cases, seconds)
+    done = Played(replace(Result("valid"), cases=40), suspects=[planned(47, 0)], seconds=4.0)
+    rest = rest_of(share, [done])
+    assert (rest and (rest.cases, rest.seconds)) == left
+    assert rest is None or rest.begin == 48
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_campaign_goes_on_behind_the_death_of_its_target(tmp_path, jobs):
+    program, target = tmp_path / "mortal.py", tmp_path / "mortal.toml"
+    program.write_text(MORTAL)
+    target.write_text(TARGET.format(python=sys.executable, program=str(program)))
+    result = CliRunner().invoke(
+        fuzz.command,
+        ["--target", str(target), "--campaign", "valid", "--cases", "600", "--jobs", jobs,
+         "--out", str(tmp_path / "out")],
+    )  # fmt: skip
+    assert result.exit_code == 1, result.output
+    assert "dies of key 60 (no fault)" in result.output
+    assert next((tmp_path / "out" / "valid").glob("*-stays-alive-key-60.toml"))
