@@ -26,6 +26,8 @@ class Rules:
     skims_compressed: bool = True  # of a compressed batch only its shape is read (3.0)
     renumbers_compressed: bool = False  # odd offset deltas are put right instead of failing
     append_time_needs_stamp: bool = True  # LogAppendTime is refused on records without a timestamp
+    trips_over_cut_records: bool = False  # one longer than its batch is no InvalidRecord (to 2.8)
+    gzip_may_end_early: bool = False  # a payload that is cut off is an InvalidRecord (to 2.8)
     knows_zstd: bool = True  # codec 4 (KIP-110, 2.1)
     one_stamp_bound: bool = False  # message.timestamp.difference.max.ms alone counts (until 3.5)
     ends_sentences: bool = False  # record errors end in a full stop (2.4 to 3.0)

@@ -24,7 +24,12 @@ from touchstone.reference_impl.wire.records import compression as codecs
 from touchstone.reference_impl.wire.records import convert, message_set, patch, walk
 from touchstone.reference_impl.wire.records.check import Checked, check_records, wrapped
 from touchstone.reference_impl.wire.records.crc import crc32c
-from touchstone.reference_impl.wire.records.errors import PayloadError, RecordError
+from touchstone.reference_impl.wire.records.errors import (
+    CutRecord,
+    LengthError,
+    PayloadError,
+    RecordError,
+)
 
 _PLACE = Struct(">qii")  # base offset, length, partition leader epoch: the bytes a leader stamps
 _DECOMPRESSED_LIMIT = v2.DEFAULT_LIMIT
@@ -203,7 +208,7 @@ class Validator:
         if codec == codecs.ZSTD and not self._rules.knows_zstd:
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown compression type id: {codec}")
         if codec:
-            payload = _decompressed(codec, payload)
+            payload = self._decompressed(payload, header)
             skim = self._rules.skims_compressed and codec == target
         facts = self._records_of(payload, header, place, skim)
         self._check_facts(facts, payload, header, config, place)
@@ -216,11 +221,38 @@ class Validator:
             return self._rebuilt(data, header, target, config, place)
         return self._placed(data, header, facts, config, place)
 
+    def _decompressed(self, payload: bytes, header: v2.BatchHeader) -> bytes:
+        try:
+            return codecs.decompress(header.compression, payload, _DECOMPRESSED_LIMIT)
+        except codecs.EndOfStream as fault:
+            if self._ends_within_a_record(fault.read, header):
+                said = "Incorrect declared batch size, premature EOF reached"
+                raise self.invalid(said) from None
+            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
+        except codecs.CompressionError as fault:
+            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
+
+    def _ends_within_a_record(self, read: bytes, header: v2.BatchHeader) -> bool:
+        """Whether the reader misses a byte of a record, and says so; behind the last one it is no
+        longer the record that it misses.
+        """
+        if header.compression == codecs.GZIP and not self._rules.gzip_may_end_early:
+            return False
+        try:
+            check_records(read, header.records_count, header.base_timestamp)
+        except RecordError:
+            return True
+        return False
+
     def _records_of(
         self, payload: bytes, header: v2.BatchHeader, place: AppendContext, skim: bool
     ) -> Checked:
         try:
             return check_records(payload, header.records_count, header.base_timestamp, skim=skim)
+        except CutRecord as fault:
+            if self._rules.trips_over_cut_records and not header.compression:
+                raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, fault.reason) from None
+            raise self._unreadable(fault, place) from None
         except RecordError as fault:
             raise self._unreadable(fault, place) from None
 
@@ -308,7 +340,7 @@ class Validator:
                 wrapper, _ = message_set.decode_message(records, pos, strict=False)
                 message_set.check_inner_crcs(wrapper, limit=_DECOMPRESSED_LIMIT)
                 stamped = magic == 1 and bool(wrapper.timestamp_type)
-        except PayloadError as fault:
+        except (LengthError, PayloadError) as fault:
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
         except RecordError as fault:
             raise self._refused(fault, place) from None
@@ -433,13 +465,6 @@ def _target_codec(config: TopicConfig, source: int) -> int:
     if name == "producer":
         return source
     return 0 if name == "uncompressed" else codecs.NAMES.index(name)
-
-
-def _decompressed(codec: int, payload: bytes) -> bytes:
-    try:
-        return codecs.decompress(codec, payload, _DECOMPRESSED_LIMIT)
-    except codecs.CompressionError as fault:
-        raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
 
 
 def _split(entry: Entry, place: AppendContext) -> list[Entry]:

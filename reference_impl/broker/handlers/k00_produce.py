@@ -350,7 +350,8 @@ def _shape_error(records: bytes | None, version: int, persona: Persona) -> int:
     quirk = persona.quirk
     invalid = quirk("append.invalid-record-code")
     try:
-        found = list(islice(entries(records), 2))
+        whole_first = quirk("produce.looks-at-magic-of-whole-entries")
+        found = list(islice(entries(records, whole_first=whole_first), 2))
     except RecordError:
         return ErrorCode.CORRUPT_MESSAGE
     if not found or found[0][2] != 2:

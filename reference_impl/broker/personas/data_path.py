@@ -29,6 +29,18 @@ ROWS: Rows = {
         {"1.0": False, "3.9": True},
         "observed",
     ),
+    "append.trips-over-cut-records": (
+        "A record that is longer than what is left of its uncompressed batch is answered with "
+        "UNKNOWN_SERVER_ERROR: the reader has null for it.",
+        {"1.0": True, "3.9": False},
+        "DefaultRecord.readFrom at 1.0.2, 2.8.2 and 3.8.1; observed on 1.0.2 and 2.8.2",
+    ),
+    "append.gzip-may-end-early": (
+        "A gzip payload that ends before its last record does is an InvalidRecordException (one "
+        "that ends within its header is none); later releases answer UNKNOWN_SERVER_ERROR.",
+        {"1.0": True, "3.9": False},
+        "observed on all five releases, cut at every byte",
+    ),
     "append.one-batch": (
         "More than one batch, or a mix of formats, is refused in an append.",
         {"1.0": False, "2.8": True},
@@ -85,6 +97,12 @@ ROWS: Rows = {
         "connection: all rules of the version, the first entry, or nothing.",
         {"1.0": "all", "2.2": "first", "2.8": ""},
         "ProduceRequest at 1.0.2, 2.2.1; observed",
+    ),
+    "produce.looks-at-magic-of-whole-entries": (
+        "The magic of an entry is looked at once all its bytes are there; later releases refuse a "
+        "wrong one also of an entry that is cut off.",
+        {"1.0": True, "2.2": False},
+        "ByteBufferLogInputStream.nextBatch at 1.0.2 and 2.2.1; observed on 1.0.2",
     ),
     "produce.judges-repeated-partitions": (
         "Of a partition that a request names twice every entry's shape is judged, and an error of "

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from . import compression as codecs
 from . import varint
 from .crc import crc32c
-from .errors import PayloadError, RecordError
+from .errors import CutRecord, PayloadError, RecordError
 
 HEADER = Struct(">qiibIhiqqqhii")
 HEADER_SIZE = 61
@@ -315,7 +315,7 @@ def decode_record(data: bytes, start: int) -> tuple[Record, int]:
     size, body = read(data, start)
     end = body + size
     if size < 0 or end > len(data):
-        raise RecordError(
+        raise (RecordError if size < 0 else CutRecord)(
             start,
             f"Invalid record size: expected {size} bytes in record payload, but instead the"
             f" buffer has only {len(data) - body} remaining bytes.",

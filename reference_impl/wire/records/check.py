@@ -160,7 +160,7 @@ def _read(payload: bytes, start: int, index: int, skim: bool) -> tuple[int, int,
             return _skim(payload, start)
         record, end = decode_record(payload, start)
     except RecordError as fault:
-        raise RecordError(fault.offset, f"record {index}: {fault.reason}") from None
+        raise type(fault)(fault.offset, f"record {index}: {fault.reason}") from None
     return end, record.timestamp_delta, record.offset_delta, record.key is not None
 
 

@@ -38,6 +38,16 @@ class CompressionError(ValueError):
     """Data that its codec does not read, or that would exceed the limit."""
 
 
+class EndOfStream(CompressionError):
+    """A stream that ends where Java's reader finds no byte any more (EOFException) and nothing
+    wrong: behind gzip's header, or before any zstd frame. `read` is what it held until then.
+    """
+
+    def __init__(self, reason: str, read: bytes) -> None:
+        super().__init__(reason)
+        self.read = read
+
+
 def compress(codec: int, data: bytes, *, magic: int = 2) -> bytes:
     """The bytes a Kafka producer of this format could have written for `data`."""
     if codec == LZ4:
@@ -89,7 +99,10 @@ def _gunzip(data: bytes, limit: int) -> bytes:
         if room <= 0:
             raise CompressionError(f"gzip: more than {limit} bytes when decompressed")
         if not member.eof:
-            raise CompressionError("gzip: Unexpected end of ZLIB input stream")
+            reason = "gzip: Unexpected end of ZLIB input stream"
+            if len(rest) < len(_GZIP_HEADER):
+                raise CompressionError(reason)
+            raise EndOfStream(reason, b"".join(out))
         rest = member.unused_data
         if rest[:3] != b"\x1f\x8b\x08":
             return out[0] if len(out) == 1 else b"".join(out)
@@ -147,6 +160,8 @@ def _zstd(data: bytes) -> bytes:
 
 
 def _unzstd(data: bytes, limit: int) -> bytes:
+    if not data:
+        raise EndOfStream("zstd: no frame", b"")
     # cramjam fills the room it is given or fails; grow it only while the data keeps filling it.
     room = min(limit, max(1 << 16, 8 * len(data)))
     while True:

@@ -17,6 +17,22 @@ class RecordError(ValueError):
         self.corrupt = corrupt
 
 
+class CutRecord(RecordError):
+    """A record of a v2 batch that is longer than what is left of its batch.
+
+    Of an uncompressed batch Kafka's reader returned null for it until 3.x, at which a broker trips
+    (DefaultRecord.readFrom at 1.0.2, 2.8.2, 3.8.1).
+    """
+
+
+class LengthError(RecordError):
+    """A key or value of an old message that is longer than its message.
+
+    Kafka sets a limit beyond its buffer, and has no code for that exception: UNKNOWN_SERVER_ERROR
+    (Utils.sizeDelimited at 2.8.2; observed on 2.8.2 and 3.9.2).
+    """
+
+
 class PayloadError(RecordError):
     """A compressed payload that its codec cannot read.
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from . import compression as codecs
 from .batch import CODEC_MASK, CREATE_TIME, DEFAULT_LIMIT, LOG_APPEND_TIME, TIMESTAMP_TYPE
 from .crc import crc32
-from .errors import PayloadError, RecordError
+from .errors import LengthError, PayloadError, RecordError
 
 _FRONT = Struct(">qi")
 _HEAD = {0: Struct(">IbB"), 1: Struct(">IbBq")}
@@ -127,7 +127,7 @@ def _read_part(
             raise RecordError(pos, f"a null {what} has size -1, not {size}")
         return None, start
     if size > end - start:
-        raise RecordError(pos, f"{what} of {size} bytes, {end - start} are left")
+        raise LengthError(pos, f"{what} of {size} bytes, {end - start} are left")
     return bytes(buf[start : start + size]), start + size
 
 

@@ -17,8 +17,12 @@ _MAGIC_AT = 16
 _SMALLEST = 14  # a message of magic 0 with neither key nor value
 
 
-def entries(buf: bytes | bytearray, pos: int = 0) -> Iterator[tuple[int, int, int]]:
-    """(position, size, magic) of each whole entry; RecordError for impossible lengths or magics."""
+def entries(
+    buf: bytes | bytearray, pos: int = 0, *, whole_first: bool = False
+) -> Iterator[tuple[int, int, int]]:
+    """(position, size, magic) of each whole entry; RecordError for impossible lengths or magics.
+    `whole_first`: an entry that is cut off is the end, whatever its magic (1.0.2).
+    """
     end = len(buf)
     while end - pos >= OVERHEAD:
         (length,) = _LENGTH.unpack_from(buf, pos + 8)
@@ -26,6 +30,8 @@ def entries(buf: bytes | bytearray, pos: int = 0) -> Iterator[tuple[int, int, in
             reason = f"Record size {length} is less than the minimum record overhead ({_SMALLEST})"
             raise RecordError(pos + 8, reason, corrupt=True)
         if end - pos <= _MAGIC_AT:
+            return
+        if whole_first and OVERHEAD + length > end - pos:
             return
         magic = buf[pos + _MAGIC_AT]
         if magic > 2:
