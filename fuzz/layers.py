@@ -39,7 +39,7 @@ WIDTHS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int6
 MOST_BYTES = 1 << 20  # of decompressed records
 
 # Where a value stands: what holds it, under which name or index, and the row of the schema.
-Place = tuple[Struct | list[Any], Any, Field]
+FieldPlace = tuple[Struct | list[Any], Any, Field]
 ChangeBatch = Callable[[BatchHeader, bytes, random.Random], bytes]
 
 
@@ -145,14 +145,14 @@ def within_body(wire: bytes, change: Callable[[int, int, Struct], object]) -> by
     return frame(done + frames[0][request.end :])
 
 
-def places(message: Message, version: int, body: Struct) -> list[Place]:
+def places(message: Message, version: int, body: Struct) -> list[FieldPlace]:
     """Every value of a body: structs, arrays, their elements and the fields within."""
     return list(_places(message.fields, version, body))
 
 
 def _places(
     rows: tuple[Field, ...] | list[Field], version: int, struct_: Struct
-) -> Iterator[Place]:
+) -> Iterator[FieldPlace]:
     for row in fields_of(rows, version):
         yield struct_, row.name, row
         value = struct_.get(row.name)
@@ -174,14 +174,14 @@ def edges(type_: str) -> list[int]:
     return sorted(edge for edge in near if low <= edge <= high)
 
 
-def is_scalar(place: Place) -> bool:
+def is_scalar(place: FieldPlace) -> bool:
     """Whether it is a value of a primitive type; records are a layer of their own."""
     holder, _, row = place
     stands = row.element if isinstance(holder, list) else row.type
     return stands not in ("struct", "records") and not stands.startswith("[]")
 
 
-def is_array(place: Place) -> bool:
+def is_array(place: FieldPlace) -> bool:
     holder, name, row = place
     return row.is_array and isinstance(holder, dict) and isinstance(holder.get(name), list)
 
@@ -190,7 +190,7 @@ class NothingHere(ValueError):
     """The message has no place for this fault."""
 
 
-def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[Place], bool],
+def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[FieldPlace], bool],
                 change: Callable[[bytes], bytes]) -> bytes:  # fmt: skip
     """The frame with the bytes of one field replaced by what `change` makes of them. Raises
     NothingHere.
@@ -204,7 +204,7 @@ def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[Place], b
     return opened.closed()
 
 
-def is_records(place: Place) -> bool:
+def is_records(place: FieldPlace) -> bool:
     return place[2].type == "records"
 
 
