@@ -14,6 +14,7 @@ inside the house) is theirs; here stands what neither can say.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -109,6 +110,8 @@ PRIVATE_WORDS = {
     "upkeep": "log manager",
     "wish": "request",
 }
+# The number of an issue, a section of a document: kept elsewhere, if anywhere.
+ABSENT_SOURCES = re.compile(r"\bissue \d+|\w+\.md,? (?:section|appendix|F\d)")
 MACHINE_PATHS = tuple(f"/{name}/" for name in ("work", "root", "home"))
 MARKERS = ("FIX" + "ME", "XX" + "X ", "TO" + "DO")
 
@@ -231,6 +234,14 @@ def module_name(file: File) -> Iterator[Problem]:
         if name.removeprefix("test_").strip("_") in BANNED_NAMES:
             advice = BANNED_NAMES[name.removeprefix("test_").strip("_")]
             yield file.problem(1, "module-name", f"{name!r} says nothing; {advice}")
+
+
+def absent_source(file: File) -> Iterator[Problem]:
+    """A source is of use where a reader of this tree can open it."""
+    for number, line in enumerate(file.text.splitlines() if file.python else (), 1):
+        for found in ABSENT_SOURCES.findall(line):
+            text = f"{found!r} is in no file of this tree; say what it says"
+            yield file.problem(number, "absent-source", text)
 
 
 def private_word(file: File) -> Iterator[Problem]:
@@ -362,6 +373,7 @@ RULES: tuple[Rule, ...] = (
     function_length,
     line_length,
     module_name,
+    absent_source,
     private_word,
     opening,
     claim_card,

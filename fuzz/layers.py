@@ -1,7 +1,7 @@
 """A frame opened down to a layer, changed there, and closed again with everything around it right.
 
 Lengths, counts and checksums of the layers above the fault are computed anew, so that the fault is
-the only thing that a peer can find (fuzzing.md F2): a changed field reaches the API's handler, and
+the only thing that a peer can find: a changed field reaches the API's handler, and
 a changed record passes the CRC of its batch. What cannot be opened is returned as it was.
 
 Requests open alone, since they say what they are; an answer opens with the key and version of the

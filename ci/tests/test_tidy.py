@@ -58,6 +58,18 @@ BITES = [
         DOC + "class C:\n    async def stir(self): pass\n",
         DOC + "def f(stir): pass\n",
     ),
+    (
+        "absent-source",
+        "fuzz/a.py",
+        DOC + "# plans.md" + " section 5\n",
+        DOC + "# RFC 9112 section 4\n",
+    ),
+    (
+        "absent-source",
+        "fuzz/tests/a.py",
+        DOC + "# as issue" + " 4 says\n",
+        DOC + "# fuzz/README.md\n",
+    ),
     ("opening", "harness/a.py", "x = 1\n", DOC),
     ("opening", "harness/a.py", "# a comment is no docstring\n", DOC),
     ("opening", "harness/a.py", "", DOC),

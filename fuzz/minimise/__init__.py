@@ -20,7 +20,7 @@ from touchstone.fuzz.minimise.search import Search
 from touchstone.fuzz.script import Script
 
 RUNS = 200
-"""Runs of the target that one finding may cost (fuzzing.md F9)."""
+"""Runs of the target that one finding may cost: seconds on a real broker, not minutes."""
 
 
 def minimised(script: Script, holds: Callable[[Script], bool], limit: int = RUNS) -> Search:

@@ -17,8 +17,8 @@ What can become of a request:
 
 `drop` and `close` come in two kinds that a client cannot tell apart and must survive both: the
 request was carried out and only its answer is lost (`carried_out`, the default), or it never was.
-`error` is instead of doing what was asked, unless `carried_out` is set. This is the fault plan of
-brokers.md section 5; kfake's control functions and librdkafka's mock requests errors are its kin.
+`error` is instead of doing what was asked, unless `carried_out` is set. kfake's control
+functions and the request errors of librdkafka's mock are made for the same purpose.
 """
 
 from __future__ import annotations
