@@ -167,7 +167,7 @@ def _places(
 
 
 def edges(type_: str) -> list[int]:
-    """The integers at which a decoder of this type, or whoever counts with it, may trip."""
+    """The integers at which a decoder of this type, or code that counts with them, may fail."""
     bits = WIDTHS[type_]
     low, high = (0, 2**bits - 1) if type_[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     near = {low, low + 1, -2, -1, 0, 1, 2, 2**7, 2**15, 2**31 - 1, 2**31, 2**62, high - 1, high}

@@ -4,10 +4,10 @@ The order is: steps, then fields, then records, then bytes. Each kind of part is
 them ask one `Search`, which counts the runs of the target and ends them at a limit. What is left
 out or made simpler is found by delta debugging (`search.smallest`, after Zeller and Hildebrandt,
 2002), level by level of the tree that the schema describes (Misherghi and Su, "HDD", 2006): an
-array that nobody needs is gone in one run, whatever it holds.
+array that the complaint does not need is gone in one run, whatever it holds.
 
 Lengths, counts and checksums around a change are made right, so that what is left is the fault and
-not a frame that nobody can read. A checksum or a length that was wrong stays wrong by as much.
+not a frame that cannot be read. A checksum or a length that was wrong stays wrong by as much.
 Pure: `holds` is what sends.
 
 How to write another part

@@ -98,7 +98,7 @@ class _Body:
 
     @property
     def end(self) -> int:
-        """Offset in the frame at which its body ends; what follows is nobody's."""
+        """Offset in the frame at which its body ends; no schema describes what follows."""
         return self.request.end
 
     def places(self, depth: int | None = None) -> list[FieldPlace]:

@@ -1,4 +1,4 @@
-"""Targets that lie about one thing each, to prove that somebody notices.
+"""Targets that lie about one thing each, to prove that a checker or the driver notices.
 
 A liar stands between the harness and honest answers (a broker behind it, or a stored transcript)
 and corrupts exactly one property. Each names who must catch it: a checker, or an ending that the

@@ -82,7 +82,7 @@ class Rule:
         try:
             return API[self.api].key if isinstance(self.api, int) else by_name(self.api).key
         except (KeyError, ValueError):
-            raise BadRule(f"api: nobody knows {self.api!r}") from None
+            raise BadRule(f"api: {self.api!r} is no API name or key, as Produce or 0") from None
 
     @property
     def code(self) -> int:
@@ -92,7 +92,9 @@ class Rule:
         try:
             return int(ErrorCode[self.error])
         except KeyError:
-            raise BadRule(f"error: nobody knows {self.error!r}") from None
+            raise BadRule(
+                f"error: {self.error!r} is no error name, as NOT_LEADER_OR_FOLLOWER"
+            ) from None
 
     @property
     def carries_out(self) -> bool:
