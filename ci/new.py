@@ -1,5 +1,6 @@
 """Begins a claim, a request type or a release: the files it needs, and what remains to be done.
 
+\b
     make new-claim ID=topics.names-are-unique API=CreateTopics
     make new-api KEY=93 NAME=DescribeSomething
     make new-release NAME=4.4 VERSION=4.4.0
@@ -47,10 +48,10 @@ v0  the first version (KIP-)
 
 from ..schema import Field, Message
 
-REQUEST = Message("{name}Request", "0-0", "0+", [
+REQUEST = Message("{name}Request", "0", "0+", [
 ])
 
-RESPONSE = Message("{name}Response", "0-0", "0+", [
+RESPONSE = Message("{name}Response", "0", "0+", [
     Field("throttle_time_ms", "0+", "int32"),
     Field("error_code", "0+", "int16"),
 ])
@@ -124,8 +125,9 @@ def new_claim(root: Path, id: str, api: str) -> Iterator[str]:
     title = name.replace("-", " ").capitalize()
     yield "wrote " + write(root, path, CLAIM.format(id=id, api=api, slug=slug, title=title))
     yield "name its evidence:      clauses in suites/evidence/*.toml, a KIP, or observed on RELEASE"
-    yield f"try it on real Kafka:   pytest {path} --target kafka@4.3"
-    yield f"record it, by release:  touchstone record --target kafka@4.3 {path}"
+    yield f"ask real Kafka:         touchstone record --target kafka@4.3 {path}"
+    yield "                        BROKEN: Kafka does otherwise; else its answers are kept"
+    yield "and older releases:     --target kafka@3.9, kafka@2.8, kafka@2.2, kafka@1.0"
     yield "see it red:             a switch of the reference broker, in switches=(...)"
 
 
@@ -155,8 +157,12 @@ def new_release(root: Path, name: str, version: str) -> Iterator[str]:
     matrix.write_text(f"{rows.rstrip()}\n\n{entry.rstrip()}\n", encoding="utf-8")
     yield f"added to {matrix.relative_to(root)}"
     yield f"ask the real one:       touchstone smoke --target kafka@{name}   (ranges, features)"
+    yield "what differs:           ranges and quirks, in its persona (quirks.py has their names);"
+    yield "                        what was none becomes one: a row of personas/*_path.py"
     yield f"record it:              touchstone record --target kafka@{name}"
-    yield "what differs:           ranges and quirks, in its persona (quirks.py has their names)"
+    fuzz = "touchstone fuzz --campaign corpus --record"
+    yield f"                        {fuzz} --target kafka@{name}"
+    yield "then tests ask for:     a target file (harness/targets/files), a cell of nightly.yml"
 
 
 @click.group(help=__doc__)

@@ -14,6 +14,7 @@ inside the house) is theirs; here stands what neither can say.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -56,6 +57,61 @@ BANNED_NAMES = {
     "base": "name the contract",
     "shared": "name what is shared",
 }
+# Words of this house that readers from outside could not follow, each with the field's. A name of
+# which one is only a part passes (`session_keeper`), and so does what Kafka itself calls so
+# (`Consumer.committed`).
+PRIVATE_WORDS = {
+    "anne": "say what it is",
+    "are_on": "say which switches are planted",
+    "asks": "say which requests",
+    "beaten": "heartbeat",
+    "beats": "heartbeat",
+    "bert": "say what it is",
+    "bury": "remove",
+    "chance": "random",
+    "convene": "target run",
+    "court": "judge",
+    "crowd": "workload",
+    "deafen": "isolate",
+    "die": "stop",
+    "docket": "target run",
+    "exchange": "round trip, join messages",
+    "farewells": "leave requests",
+    "gone": "name the thing, not what happened to it",
+    "habits": "settings",
+    "hang_on": "wait",
+    "heard": "name the thing, not what happened to it",
+    "held": "name the thing, not what happened to it",
+    "isr_reports": "alter partition manager",
+    "keeper": "metadata server",
+    "leads": "coordinator leadership",
+    "led": "name the thing, not what happened to it",
+    "lives": "processes",
+    "lively": "say what goes on meanwhile",
+    "mischief": "fault schedule",
+    "modern": "consumer group",
+    "mourners": "listeners",
+    "news": "metadata publisher, new records",
+    "patient": "fault target",
+    "pulse": "heartbeat",
+    "redundant": "prunable records",
+    "retained": "compaction filter",
+    "scene": "say what is set up",
+    "scout": "probe",
+    "scripts": "say what is played",
+    "seat": "assignment",
+    "spoiling": "fault injection",
+    "stir": "wake",
+    "stranger": "external target, unknown member",
+    "throng": "workload",
+    "ties": "protocol tie break",
+    "told": "name the thing, not what happened to it",
+    "trio": "three brokers",
+    "upkeep": "log manager",
+    "wish": "request",
+}
+# The number of an issue, a section of a document: kept elsewhere, if anywhere.
+ABSENT_SOURCES = re.compile(r"\bissue \d+|\w+\.md,? (?:section|appendix|F\d)")
 MACHINE_PATHS = tuple(f"/{name}/" for name in ("work", "root", "home"))
 MARKERS = ("FIX" + "ME", "XX" + "X ", "TO" + "DO")
 
@@ -180,6 +236,29 @@ def module_name(file: File) -> Iterator[Problem]:
             yield file.problem(1, "module-name", f"{name!r} says nothing; {advice}")
 
 
+def absent_source(file: File) -> Iterator[Problem]:
+    """A source is of use where a reader of this tree can open it."""
+    for number, line in enumerate(file.text.splitlines() if file.python else (), 1):
+        for found in ABSENT_SOURCES.findall(line):
+            text = f"{found!r} is in no file of this tree; say what it says"
+            yield file.problem(number, "absent-source", text)
+
+
+def private_word(file: File) -> Iterator[Problem]:
+    """Of modules, classes, public functions and methods; tests may speak as they like."""
+    if not file.python or "/tests/" in f"/{file.path}":
+        return
+    path = PurePosixPath(file.path)
+    names = [(name, 1) for name in (path.stem.removeprefix("test_"), *path.parts[:-1])]
+    names += [(name.rpartition(".")[2], node.lineno) for name, node in functions(file.tree)]
+    classes = (node for node in ast.walk(file.tree) if isinstance(node, ast.ClassDef))
+    names += [(node.name.strip("_").lower(), node.lineno) for node in classes]
+    for name, line in names:
+        if name in PRIVATE_WORDS:
+            text = f"{name!r} is a word of this house only; say: {PRIVATE_WORDS[name]}"
+            yield file.problem(line, "private-word", text)
+
+
 def opening(file: File) -> Iterator[Problem]:
     """A file's first lines are its constitution; only an empty `__init__.py` has none."""
     if not file.python or (not file.text.strip() and file.path.endswith("__init__.py")):
@@ -294,6 +373,8 @@ RULES: tuple[Rule, ...] = (
     function_length,
     line_length,
     module_name,
+    absent_source,
+    private_word,
     opening,
     claim_card,
     machine_path,

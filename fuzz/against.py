@@ -4,7 +4,7 @@ One is under test, the other is the oracle, real Kafka as a rule. Each case goes
 the other, and what came back is compared three times: in full (the signature: which error codes
 stand where, how it ended), in codes (which there are, in whatever order) and in class (answered,
 passed over, hung up on, silent). Differences of one
-behaviour of one API are one group. `differences.toml` holds those that somebody looked at, each
+behaviour of one API are one group. `differences.toml` holds those that were reviewed, each
 with its reason; a group that is not there is a finding.
 """
 
@@ -167,14 +167,14 @@ def ledger(path: Path = LEDGER) -> tuple[Reviewed, ...]:
 
 
 def reason_of(group: Group, release: str | None) -> str | None:
-    """Why a difference is as it is, where somebody has looked at it."""
+    """The reason of a reviewed difference; None of one that was not reviewed."""
     if group.same_codes:
         return SAME_CODES
     return next((row.reason for row in ledger() if row.covers(group, release)), None)
 
 
 def report_lines(found: Comparison, release: str | None) -> Iterator[str]:
-    """The comparison in lines: shares, then each group, those first that nobody has reviewed."""
+    """The comparison in lines: shares, then each group, those without a review first."""
     reviewed = {group: reason_of(group, release) for group in found.groups}
     known = sum(found.groups[group] for group, reason in reviewed.items() if reason)
     cases = max(found.cases, 1)

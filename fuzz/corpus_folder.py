@@ -1,6 +1,6 @@
 """A corpus that guides: frames that showed something new, kept in a folder, and which is next.
 
-A frame is an entry because of what it was the first to show (its news: lines and branches of the
+A frame is an entry because of what it was the first to show (lines and branches of the
 reference broker, behaviours of any broker). An entry is mutated more often while it is fresh: it
 has energy, which each try spends and each find among its mutants restores. When all are spent,
 everybody is equal. A file of the folder is one frame, named by its bytes, so that two corpora are

@@ -129,7 +129,7 @@ def wait_until(done: Callable[[], bool], sentence: str, link: Link) -> None:
 
 
 def differences(release: str, seen: dict[str, str], recorded: dict[str, str]) -> list[str]:
-    """Cases whose signature is not the recorded one and that nobody reviewed, as sentences."""
+    """Cases whose signature is not the recorded one and that have no review, as sentences."""
     reviewed = {
         name for row in reviewed_differences() if release in row.releases for name in row.cases
     }

@@ -11,7 +11,7 @@ a lane may carry depends on the shape of a case:
   behind it were never read, and go out again.
 - A whole frame with a fault may end its connection: one at a time on a lane.
 - A request that a peer may hold, and bytes that do not end where a frame ends, have a lane of their
-  own, so that nobody waits behind them.
+  own, so that no other case waits behind them.
 - A case that keeps its lane for PATIENCE_S, while the peer is done with many others, is left there,
   and another lane is opened in its place. Of a peer that is slow altogether no more is asked.
 

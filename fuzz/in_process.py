@@ -6,8 +6,8 @@ links, and time is a number. A case takes a millisecond. A request that is kept 
 time that a socket would have given it, at once, so silence costs nothing; nothing here looks at a
 clock, so the same cases have the same outcomes, always.
 
-A broker that has served for long is slower and larger than a fresh one, and its topics are gone;
-whoever plays many cases makes it anew now and then.
+A broker that has served many cases is slower and larger than a fresh one, and its topics are
+deleted; `renew` replaces it now and then.
 """
 
 from __future__ import annotations

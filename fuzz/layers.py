@@ -1,7 +1,7 @@
 """A frame opened down to a layer, changed there, and closed again with everything around it right.
 
 Lengths, counts and checksums of the layers above the fault are computed anew, so that the fault is
-the only thing that a peer can find (fuzzing.md F2): a changed field reaches the API's handler, and
+the only thing that a peer can find: a changed field reaches the API's handler, and
 a changed record passes the CRC of its batch. What cannot be opened is returned as it was.
 
 Requests open alone, since they say what they are; an answer opens with the key and version of the
@@ -39,7 +39,7 @@ WIDTHS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int6
 MOST_BYTES = 1 << 20  # of decompressed records
 
 # Where a value stands: what holds it, under which name or index, and the row of the schema.
-Place = tuple[Struct | list[Any], Any, Field]
+FieldPlace = tuple[Struct | list[Any], Any, Field]
 ChangeBatch = Callable[[BatchHeader, bytes, random.Random], bytes]
 
 
@@ -145,14 +145,14 @@ def within_body(wire: bytes, change: Callable[[int, int, Struct], object]) -> by
     return frame(done + frames[0][request.end :])
 
 
-def places(message: Message, version: int, body: Struct) -> list[Place]:
+def places(message: Message, version: int, body: Struct) -> list[FieldPlace]:
     """Every value of a body: structs, arrays, their elements and the fields within."""
     return list(_places(message.fields, version, body))
 
 
 def _places(
     rows: tuple[Field, ...] | list[Field], version: int, struct_: Struct
-) -> Iterator[Place]:
+) -> Iterator[FieldPlace]:
     for row in fields_of(rows, version):
         yield struct_, row.name, row
         value = struct_.get(row.name)
@@ -167,21 +167,21 @@ def _places(
 
 
 def edges(type_: str) -> list[int]:
-    """The integers at which a decoder of this type, or whoever counts with it, may trip."""
+    """The integers at which a decoder of this type, or code that counts with them, may fail."""
     bits = WIDTHS[type_]
     low, high = (0, 2**bits - 1) if type_[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     near = {low, low + 1, -2, -1, 0, 1, 2, 2**7, 2**15, 2**31 - 1, 2**31, 2**62, high - 1, high}
     return sorted(edge for edge in near if low <= edge <= high)
 
 
-def is_scalar(place: Place) -> bool:
+def is_scalar(place: FieldPlace) -> bool:
     """Whether it is a value of a primitive type; records are a layer of their own."""
     holder, _, row = place
     stands = row.element if isinstance(holder, list) else row.type
     return stands not in ("struct", "records") and not stands.startswith("[]")
 
 
-def is_array(place: Place) -> bool:
+def is_array(place: FieldPlace) -> bool:
     holder, name, row = place
     return row.is_array and isinstance(holder, dict) and isinstance(holder.get(name), list)
 
@@ -190,7 +190,7 @@ class NothingHere(ValueError):
     """The message has no place for this fault."""
 
 
-def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[Place], bool],
+def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[FieldPlace], bool],
                 change: Callable[[bytes], bytes]) -> bytes:  # fmt: skip
     """The frame with the bytes of one field replaced by what `change` makes of them. Raises
     NothingHere.
@@ -204,7 +204,7 @@ def within_blob(opened: Opened, draw: random.Random, wanted: Callable[[Place], b
     return opened.closed()
 
 
-def is_records(place: Place) -> bool:
+def is_records(place: FieldPlace) -> bool:
     return place[2].type == "records"
 
 

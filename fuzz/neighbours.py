@@ -40,7 +40,7 @@ def own_id(link: Link) -> int | None:
 
 @contextlib.contextmanager
 def at(link: Link, address: Address | None) -> Iterator[Link]:
-    """A link to that broker: the one that is there, if it is the same or nobody knows.
+    """A link to that broker: the present one, if that is the same broker or its address is unknown.
 
     NotLoopback for an address on another machine, unless the link's own was claimed to be.
     """

@@ -23,13 +23,13 @@ from touchstone import reference_impl
 
 FOLDER = str(Path(reference_impl.__file__).parent)
 BORED = 64
-News = frozenset[Hashable]
-NOTHING: News = frozenset()
+NewPlaces = frozenset[Hashable]
+NOTHING: NewPlaces = frozenset()
 TraceFunction = Callable[[FrameType, str, Any], Any]
 
 
 class Novelty(Protocol):
-    def new_places(self) -> News:
+    def new_places(self) -> NewPlaces:
         """What was run for the first time since this was asked last."""
         ...
 
@@ -81,7 +81,7 @@ class Monitored:
         way[1] += 1
         return self._disable if way[1] >= BORED else None
 
-    def new_places(self) -> News:
+    def new_places(self) -> NewPlaces:
         if not self._fresh:
             return NOTHING
         fresh, self._fresh = self._fresh, set()
@@ -128,7 +128,7 @@ class Traced:
                 self._patience[frame.f_code] = BORED
         return self._line
 
-    def new_places(self) -> News:
+    def new_places(self) -> NewPlaces:
         if not self._fresh:
             return NOTHING
         fresh, self._fresh = self._fresh, set()

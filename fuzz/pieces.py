@@ -161,7 +161,7 @@ def sizes_near(size: int, draw: random.Random) -> int:
 
 
 def tag_faults(piece: Piece, draw: random.Random) -> bytes:
-    """A tag block with a fault: a tag that nobody knows (which is legal), one twice, tags that
+    """A tag block with a fault: an unknown tag (which is legal), one twice, tags that
     descend, a count or a size that lies.
     """
     written = [section(tag, join(content)) for tag, content in piece.sections]

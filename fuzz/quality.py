@@ -5,8 +5,9 @@ of those carry no error code, and which APIs never succeeded. Of mutants with on
 how many reached the API's handler (they were answered, or were taken by a request that has no
 answer), and of faults in records how many got past the checksum, into the log's validation.
 
-A figure here is what issue 14 asks for (fuzzing.md F1, F2); the table is made by counting, so that
-a change of the generator shows as a change of the table.
+The goals are 99 % of valid requests answered with a message that parses, 70 % of mutants of bodies
+at a handler, 95 % of faults in records past the checksum. The table is made by counting, so that a
+change of the generator shows as a change of the table.
 """
 
 from __future__ import annotations

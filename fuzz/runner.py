@@ -62,11 +62,15 @@ def _number(host: str) -> str:
     return str(socket.getaddrinfo(host, None)[0][4][0])
 
 
+def _as_number(host: str) -> str:
+    return "" if host == _number(host) else f" ({_number(host)})"
+
+
 def require_loopback(host: str, *, is_mine: bool) -> None:
     """Raise NotLoopback unless `host` is a loopback address or the user claimed it."""
     if not (is_mine or is_loopback(host)):
         raise NotLoopback(
-            f"{host} is {_number(host)}, not a loopback address; the fuzzer sends to other "
+            f"{host} is not a loopback address{_as_number(host)}; the fuzzer sends to other "
             "machines only with --this-target-is-mine"
         )
 
@@ -75,7 +79,7 @@ Address = tuple[str, int]
 
 
 def resolved(address: Address) -> Address | None:
-    """The same with a number for a name; None where nobody knows the name."""
+    """The same with a number for a name; None for a name that does not resolve."""
     try:
         return socket.gethostbyname(address[0]), address[1]
     except OSError:

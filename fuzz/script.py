@@ -1,5 +1,5 @@
 """A case of several steps: which frames go out, over which connections, with values that earlier
-answers brought, and what the answers must be where somebody knows.
+answers brought, and what the answers must be where that is known.
 
 A frame stands as bytes, so every mutator of a frame works on a step, and a case of one frame is a
 script of one step. What only the target can say (a member id, a producer id, the id of a topic or a

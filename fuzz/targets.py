@@ -1,5 +1,5 @@
-"""What a campaign asks of a target, whoever starts it: its settings, the pairs that it serves, what
-real Kafka of its release did with the corpus.
+"""What a campaign asks of a target, however it was started: its settings, the pairs that it
+serves, what real Kafka of its release did with the corpus.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def test_a_night_runs_every_release_live_before_any_persona() -> None:
     names = [job.name for job in nightly.night(Path("nights"), 2, seed=1)]
     live = [name for name in names if "kafka@" in name and name.startswith("suites")]
     assert names[: len(live)] == live
-    assert len(live) == len(nightly.releases()) == 5
+    assert len(live) == len(nightly.releases()) >= 5
 
 
 def test_jobs_that_the_budget_does_not_reach_are_incomplete(

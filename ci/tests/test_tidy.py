@@ -45,6 +45,31 @@ BITES = [
         DOC + "class C:\n    async def f(self):\n" + "        x = 1\n" * 59,
     ),
     ("line-length", "harness/a.js", "x" * 101, "x" * 100),
+    ("private-word", "suites/t.py", DOC + "def told(): pass\n", DOC + "def _told(): pass\n"),
+    (
+        "private-word",
+        "harness/a.py",
+        DOC + "class _Held: pass\n",
+        DOC + "class HeldFrame:\n    def committed(self): pass\n",
+    ),
+    (
+        "private-word",
+        "harness/a.py",
+        DOC + "class C:\n    async def stir(self): pass\n",
+        DOC + "def f(stir): pass\n",
+    ),
+    (
+        "absent-source",
+        "fuzz/a.py",
+        DOC + "# plans.md" + " section 5\n",
+        DOC + "# RFC 9112 section 4\n",
+    ),
+    (
+        "absent-source",
+        "fuzz/tests/a.py",
+        DOC + "# as issue" + " 4 says\n",
+        DOC + "# fuzz/README.md\n",
+    ),
     ("opening", "harness/a.py", "x = 1\n", DOC),
     ("opening", "harness/a.py", "# a comment is no docstring\n", DOC),
     ("opening", "harness/a.py", "", DOC),
@@ -127,6 +152,14 @@ def test_a_rule_bites_and_lets_go(rule: str, path: str, bad: str, good: str) -> 
 def test_a_name_that_says_nothing_is_refused(name: str) -> None:
     for path in (f"harness/{name}.py", f"harness/{name}/a.py", f"harness/tests/test_{name}.py"):
         assert rules_broken(path, DOC) == {"module-name"}
+
+
+@pytest.mark.parametrize("name", sorted(tidy.PRIVATE_WORDS))
+def test_a_word_of_this_house_only_names_no_module(name: str) -> None:
+    assert rules_broken(f"harness/{name}.py", DOC) == {"private-word"}
+    assert rules_broken(f"harness/{name}/a.py", DOC) == {"private-word"}
+    assert rules_broken(f"harness/tests/{name}.py", DOC) == set()
+    assert rules_broken(f"harness/{name}_s.py", DOC + f"def f():\n    {name} = 1\n") == set()
 
 
 def test_every_rule_is_seen_biting() -> None:

@@ -28,13 +28,13 @@ from touchstone.fuzz.machines.machine import (
     unanswered,
     unasked,
 )
-from touchstone.fuzz.machines.requests import LONG_MS, STRANGER, SUBSCRIPTION, TOPIC
+from touchstone.fuzz.machines.requests import LONG_MS, SUBSCRIPTION, TOPIC, UNKNOWN_MEMBER
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
 class State(StrEnum):
     ABSENT = "no such group"
-    EMPTY = "nobody is in the group"
+    EMPTY = "the group has no member"
     INVITED = "a has a member id and has not joined"
     JOINED = "a is alone and has no assignment"
     STABLE = "a is alone and has its assignment"
@@ -51,18 +51,18 @@ class Action(StrEnum):
     A_ASKS = "a asks for a member id"
     A_RETURNS = "a joins as it was"
     A_CHANGES = "a joins with another subscription"
-    A_SYNCS = "a brings the assignments"
-    A_BEATS = "a says that it is alive"
-    A_BEATS_OLD = "a says so in an earlier generation"
+    A_SYNCS = "a syncs and brings the assignments"
+    A_HEARTBEATS = "a heartbeats"
+    A_HEARTBEATS_OLD = "a heartbeats in an earlier generation"
     A_COMMITS = "a commits an offset"
     A_COMMITS_OLD = "a commits in an earlier generation"
     A_LEAVES = "a leaves"
     B_COMES = "b joins without a member id"
     B_RETURNS = "b joins as it was"
-    B_SYNCS = "b asks for its assignment"
-    B_BEATS = "b says that it is alive"
+    B_SYNCS = "b syncs"
+    B_HEARTBEATS = "b heartbeats"
     B_LEAVES = "b leaves"
-    STRANGER_BEATS = "a stranger says that it is alive"
+    UNKNOWN_HEARTBEATS = "an unknown member heartbeats"
     COMMIT_SIMPLE = "an offset is committed without a member"
     FETCH_OFFSET = "the committed offset is asked for"
     DELETE_OFFSET = "the committed offset is deleted"
@@ -95,9 +95,9 @@ KAFKAS_NAMES = {
 RANGE = [{"name": "range", "metadata": SUBSCRIPTION}]
 TWO = [*RANGE, {"name": "roundrobin", "metadata": SUBSCRIPTION}]
 # What a says of itself, and what it says when it changes that: then the two change places.
-WISH, OTHER = Var("a's protocols"), Var("a's other protocols")
+PROTOCOLS, OTHER = Var("a's protocols"), Var("a's other protocols")
 
-EARLY = (_A.A_BEATS, _A.A_BEATS_OLD, _A.A_COMMITS_OLD, _A.COMMIT_SIMPLE)
+EARLY = (_A.A_HEARTBEATS, _A.A_HEARTBEATS_OLD, _A.A_COMMITS_OLD, _A.COMMIT_SIMPLE)
 """What releases up to 2.2 answer before they look at the member and its generation."""
 
 
@@ -112,7 +112,7 @@ def _join(member: Var | str, protocols: Any, versions: tuple[int, int], **how: A
         "protocols": protocols,
         "reason": None,
     }
-    return Act(11, versions, body, again=requests.LOADING, **how)
+    return Act(11, versions, body, again=requests.NOT_READY, **how)
 
 
 def _sync(member: Var, plan: dict[Var, bytes], **how: Any) -> Act:
@@ -125,23 +125,23 @@ def _sync(member: Var, plan: dict[Var, bytes], **how: Any) -> Act:
         "protocol_name": "range",
         "assignments": [{"member_id": who, "assignment": part} for who, part in plan.items()],
     }
-    return Act(14, (0, 5), body, again=requests.LOADING, **how)
+    return Act(14, (0, 5), body, again=requests.NOT_READY, **how)
 
 
-def _beat(member: Var | str, generation: Var | int = GENERATION) -> Act:
+def _heartbeat(member: Var | str, generation: Var | int = GENERATION) -> Act:
     body = {
         "group_id": GROUP,
         "generation_id": generation,
         "member_id": member,
         "group_instance_id": None,
     }
-    return Act(12, (0, 4), body, again=requests.LOADING)
+    return Act(12, (0, 4), body, again=requests.NOT_READY)
 
 
 def _leave(member: Var) -> Act:
     one = {"member_id": member, "group_instance_id": None, "reason": None}
     body = {"group_id": GROUP, "members": [one], "member_id": member}
-    return Act(13, (0, 5), body, again=requests.LOADING)
+    return Act(13, (0, 5), body, again=requests.NOT_READY)
 
 
 def _commit(member: Var | str, generation: Var | int) -> Act:
@@ -158,19 +158,19 @@ def _commit(member: Var | str, generation: Var | int) -> Act:
         "topics": [{"name": TOPIC, "partitions": [partition]}],
     }
     kept = {"kept": Var("offered", 1)}
-    return Act(8, (2, 9), body, sets=kept, counts={"offered": 1}, again=requests.LOADING)
+    return Act(8, (2, 9), body, sets=kept, counts={"offered": 1}, again=requests.NOT_READY)
 
 
 def _fetch_offset() -> Act:
     named = [{"name": TOPIC, "partition_indexes": [0]}]
     body = {"group_id": GROUP, "topics": named, "require_stable": False}
-    return Act(9, (1, 7), body, again=requests.LOADING)
+    return Act(9, (1, 7), body, again=requests.NOT_READY)
 
 
 def _delete_offset() -> Act:
     named = [{"name": TOPIC, "partitions": [{"partition_index": 0}]}]
     body = {"group_id": GROUP, "topics": named}
-    return Act(47, (0, 0), body, sets={"kept": -1}, again=requests.LOADING)
+    return Act(47, (0, 0), body, sets={"kept": -1}, again=requests.NOT_READY)
 
 
 def _like(action: Action, **cells: Cell) -> dict[tuple[StrEnum, StrEnum], Cell]:
@@ -230,9 +230,9 @@ MACHINE = Machine(
             PAIR=ok(_S.PAIR_STABLE, shows=_HIS), PAIR_STABLE=ok(shows=_HIS),
             B_SYNCING=ok(_S.PAIR_STABLE, shows=_HIS, releases=(_A.B_SYNCS,)),
         ),
-        **_in(_A.A_BEATS, (*COMPLETING, *SETTLED), ok()),
-        **column(_A.A_BEATS, PREPARING, _REBALANCING),
-        **_in(_A.A_BEATS_OLD, MEMBERS, no(E.ILLEGAL_GENERATION)),
+        **_in(_A.A_HEARTBEATS, (*COMPLETING, *SETTLED), ok()),
+        **column(_A.A_HEARTBEATS, PREPARING, _REBALANCING),
+        **_in(_A.A_HEARTBEATS_OLD, MEMBERS, no(E.ILLEGAL_GENERATION)),
         **_in(_A.A_COMMITS, (*SETTLED, *PREPARING), ok()),
         **column(_A.A_COMMITS, COMPLETING, _REBALANCING),
         **_in(_A.A_COMMITS_OLD, MEMBERS, no(E.ILLEGAL_GENERATION)),
@@ -253,14 +253,14 @@ MACHINE = Machine(
             _A.B_SYNCS, MEETING=_LANE, PAIR=unanswered(_S.B_SYNCING), B_SYNCING=_LANE,
             PAIR_STABLE=ok(shows={"assignment": PART_OF_B}), A_WAITING=_REBALANCING,
         ),
-        **_in(_A.B_BEATS, (_S.PAIR, _S.B_SYNCING, _S.PAIR_STABLE), ok()),
-        **_like(_A.B_BEATS, A_WAITING=_REBALANCING, MEETING=unasked("b has no member id yet")),
+        **_in(_A.B_HEARTBEATS, (_S.PAIR, _S.B_SYNCING, _S.PAIR_STABLE), ok()),
+        **_like(_A.B_HEARTBEATS, A_WAITING=_REBALANCING, MEETING=unasked("b has no member id yet")),
         **_in(_A.B_LEAVES, (_S.PAIR, _S.PAIR_STABLE), ok(_S.B_GONE)),
         **_like(
             _A.B_LEAVES, MEETING=unasked("b has no member id yet"), B_SYNCING=_LANE,
             A_WAITING=ok(_S.JOINED, releases=(_A.A_RETURNS, _A.A_CHANGES)),
         ),
-        **_in(_A.STRANGER_BEATS, (), no()),
+        **_in(_A.UNKNOWN_HEARTBEATS, (), no()),
         **_in(_A.COMMIT_SIMPLE, NOBODY, ok(_S.EMPTY)),
         **_like(_A.COMMIT_SIMPLE, INVITED=ok()),
         **column(_A.FETCH_OFFSET, _S, ok(shows={OFFSET: Var("kept")})),
@@ -277,18 +277,18 @@ MACHINE = Machine(
         ),
     },
     {
-        _A.A_COMES: _join("", WISH, (2, 3), brings=_GENERATION | {"a": "member_id"}),
-        _A.A_ASKS: _join("", WISH, (4, 9), brings={"a": "member_id"}),
+        _A.A_COMES: _join("", PROTOCOLS, (2, 3), brings=_GENERATION | {"a": "member_id"}),
+        _A.A_ASKS: _join("", PROTOCOLS, (4, 9), brings={"a": "member_id"}),
         _A.A_RETURNS: _join(
-            A, WISH, (2, 9), brings=_GENERATION, connection=2
+            A, PROTOCOLS, (2, 9), brings=_GENERATION, connection=2
         ),
         _A.A_CHANGES: _join(
             A, OTHER, (2, 9), brings=_GENERATION, connection=2,
-            sets={WISH.name: OTHER, OTHER.name: WISH},
+            sets={PROTOCOLS.name: OTHER, OTHER.name: PROTOCOLS},
         ),
         _A.A_SYNCS: _sync(A, {A: PART_OF_A, B: PART_OF_B}),
-        _A.A_BEATS: _beat(A),
-        _A.A_BEATS_OLD: _beat(A, Var("generation", -1)),
+        _A.A_HEARTBEATS: _heartbeat(A),
+        _A.A_HEARTBEATS_OLD: _heartbeat(A, Var("generation", -1)),
         _A.A_COMMITS: _commit(A, GENERATION),
         _A.A_COMMITS_OLD: _commit(A, Var("generation", -1)),
         _A.A_LEAVES: _leave(A),
@@ -299,31 +299,33 @@ MACHINE = Machine(
             B, RANGE, (2, 9), brings=_GENERATION, connection=1
         ),
         _A.B_SYNCS: _sync(B, {}, connection=1),
-        _A.B_BEATS: _beat(B),
+        _A.B_HEARTBEATS: _heartbeat(B),
         _A.B_LEAVES: _leave(B),
-        _A.STRANGER_BEATS: _beat(STRANGER, 1),
+        _A.UNKNOWN_HEARTBEATS: _heartbeat(UNKNOWN_MEMBER, 1),
         _A.COMMIT_SIMPLE: _commit("", -1),
         _A.FETCH_OFFSET: _fetch_offset(),
         _A.DELETE_OFFSET: _delete_offset(),
         _A.DESCRIBE: Act(
             15, (0, 5), {"groups": [GROUP], "include_authorized_operations": False},
-            again=requests.LOADING,
+            again=requests.NOT_READY,
         ),
         _A.DELETE: Act(
-            42, (0, 2), {"groups_names": [GROUP]}, sets={"kept": -1}, again=requests.LOADING
+            42, (0, 2), {"groups_names": [GROUP]}, sets={"kept": -1}, again=requests.NOT_READY
         ),
     },
     opening=(requests.find_coordinator(GROUP, 0),),
     names=("group",),
     unbound={"a": "touchstone-a", "b": "touchstone-b", "generation": 1, "offered": 0, "kept": -1,
-             WISH.name: RANGE, OTHER.name: TWO},
+             PROTOCOLS.name: RANGE, OTHER.name: TWO},
     differences=(
         Difference(("1.0",), {
             (state, _A.DESCRIBE): ok(shows={GROUP_STATE: "AwaitingSync"}) for state in COMPLETING
         }),
         Difference(("2.8", "3.9"), column(_A.DELETE_OFFSET, (_S.EMPTY, _S.INVITED), _MAY_GO)),
-        Difference(("1.0", "2.2"), column(_A.B_BEATS, (_S.PAIR, _S.B_SYNCING), _REBALANCING) | {
-            (state, action): _REBALANCING for state in COMPLETING for action in EARLY
-        }),
+        Difference(
+            ("1.0", "2.2"),
+            column(_A.B_HEARTBEATS, (_S.PAIR, _S.B_SYNCING), _REBALANCING)
+            | {(state, action): _REBALANCING for state in COMPLETING for action in EARLY},
+        ),
     ),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from touchstone.fuzz.machines import requests
 from touchstone.fuzz.machines.machine import Act, Cell, Machine, Var, column, no, ok, unasked
-from touchstone.fuzz.machines.requests import LONG_MS, STRANGER, TOPIC
+from touchstone.fuzz.machines.requests import LONG_MS, TOPIC, UNKNOWN_MEMBER
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
@@ -22,25 +22,25 @@ class State(StrEnum):
     ALONE = "a is in the group"
     PAIR = "a and b are in the group"
     B_ALONE = "b is in the group"
-    EMPTY = "everybody has left"
+    EMPTY = "the group has no member any more"
 
 
 class Action(StrEnum):
     A_JOINS = "a joins"
-    A_BEATS = "a says that it is alive"
-    A_BEATS_LATER = "a says so in a later epoch"
+    A_HEARTBEATS = "a heartbeats"
+    A_HEARTBEATS_LATER = "a heartbeats in a later epoch"
     A_COMMITS = "a commits an offset"
     A_COMMITS_LATER = "a commits in a later epoch"
     A_FETCHES = "a asks for the committed offset"
     A_FETCHES_LATER = "a asks in a later epoch"
     A_LEAVES = "a leaves"
     B_JOINS = "b joins"
-    B_BEATS = "b says that it is alive"
+    B_HEARTBEATS = "b heartbeats"
     B_LEAVES = "b leaves"
-    STRANGER_BEATS = "a stranger says that it is alive"
-    STRANGER_LEAVES = "a stranger leaves"
+    UNKNOWN_HEARTBEATS = "an unknown member heartbeats"
+    UNKNOWN_LEAVES = "an unknown member leaves"
     COMMIT_SIMPLE = "an offset is committed without a member"
-    CLASSIC_BEATS = "a classic member says that it is alive"
+    CLASSIC_HEARTBEATS = "a classic member heartbeats"
     CLASSIC_JOINS = "a classic member of another kind joins"
     DESCRIBE = "the group is described"
     DESCRIBE_CLASSIC = "the group is described as a classic one"
@@ -60,7 +60,9 @@ EPOCH = "member_epoch"
 OFFSET = "groups[0].topics[0].partitions[0].committed_offset"
 
 
-def _beat(member: str, epoch: Var | int, *, full: bool = False, brings: str | None = None) -> Act:
+def _heartbeat(
+    member: str, epoch: Var | int, *, full: bool = False, brings: str | None = None
+) -> Act:
     body = {
         "group_id": GROUP,
         "member_id": member,
@@ -74,7 +76,7 @@ def _beat(member: str, epoch: Var | int, *, full: bool = False, brings: str | No
         "topic_partitions": [] if full else None,
     }
     brought = {brings: "member_epoch"} if brings else {}
-    return Act(68, (0, 1), body, brings=brought, again=requests.LOADING)
+    return Act(68, (0, 1), body, brings=brought, again=requests.NOT_READY)
 
 
 def _commit(member: str, epoch: Var | int) -> Act:
@@ -90,13 +92,13 @@ def _commit(member: str, epoch: Var | int) -> Act:
         "topics": [{"name": TOPIC, "partitions": [partition]}],
     }
     kept = {"kept": Var("offered", 1)}
-    return Act(8, (9, 9), body, sets=kept, counts={"offered": 1}, again=requests.LOADING)
+    return Act(8, (9, 9), body, sets=kept, counts={"offered": 1}, again=requests.NOT_READY)
 
 
 def _fetch(member: str, epoch: Var) -> Act:
     named = [{"name": TOPIC, "partition_indexes": [0]}]
     one = {"group_id": GROUP, "member_id": member, "member_epoch": epoch, "topics": named}
-    return Act(9, (9, 9), {"groups": [one], "require_stable": False}, again=requests.LOADING)
+    return Act(9, (9, 9), {"groups": [one], "require_stable": False}, again=requests.NOT_READY)
 
 
 def _classic_join() -> Act:
@@ -109,12 +111,17 @@ def _classic_join() -> Act:
         "protocol_type": "connect",
         "protocols": [{"name": "default", "metadata": b"\0"}],
     }
-    return Act(11, (2, 3), body, again=requests.LOADING)
+    return Act(11, (2, 3), body, again=requests.NOT_READY)
 
 
 def _classic_beat() -> Act:
-    body = {"group_id": GROUP, "generation_id": 1, "member_id": STRANGER, "group_instance_id": None}
-    return Act(12, (0, 4), body, again=requests.LOADING)
+    body = {
+        "group_id": GROUP,
+        "generation_id": 1,
+        "member_id": UNKNOWN_MEMBER,
+        "group_instance_id": None,
+    }
+    return Act(12, (0, 4), body, again=requests.NOT_READY)
 
 
 def _mostly(
@@ -138,8 +145,8 @@ MACHINE = Machine(
         **column(_A.A_JOINS, (_S.ALONE, _S.EMPTY), ok(_S.ALONE)),
         (_S.ABSENT, _A.A_JOINS): ok(_S.ALONE, shows={EPOCH: FIRST_EPOCH}),
         **column(_A.A_JOINS, WITH_B, ok(_S.PAIR)),
-        **_mostly(_A.A_BEATS, _UNKNOWN, WITH_A, ok()),
-        **_mostly(_A.A_BEATS_LATER, _UNKNOWN, WITH_A, no(E.FENCED_MEMBER_EPOCH)),
+        **_mostly(_A.A_HEARTBEATS, _UNKNOWN, WITH_A, ok()),
+        **_mostly(_A.A_HEARTBEATS_LATER, _UNKNOWN, WITH_A, no(E.FENCED_MEMBER_EPOCH)),
         **_mostly(_A.A_COMMITS, _UNKNOWN, WITH_A, ok()),
         **_mostly(_A.A_COMMITS_LATER, _UNKNOWN, WITH_A, no(E.STALE_MEMBER_EPOCH)),
         **_mostly(_A.A_FETCHES, _UNKNOWN, WITH_A, ok(shows={OFFSET: Var("kept")})),
@@ -151,14 +158,14 @@ MACHINE = Machine(
         **column(_A.B_JOINS, (_S.B_ALONE, _S.EMPTY), ok(_S.B_ALONE)),
         (_S.ABSENT, _A.B_JOINS): ok(_S.B_ALONE, shows={EPOCH: FIRST_EPOCH}),
         **column(_A.B_JOINS, WITH_A, ok(_S.PAIR)),
-        **_mostly(_A.B_BEATS, _UNKNOWN, WITH_B, ok()),
+        **_mostly(_A.B_HEARTBEATS, _UNKNOWN, WITH_B, ok()),
         **_mostly(_A.B_LEAVES, _UNKNOWN, (_S.B_ALONE,), ok(_S.EMPTY)),
         (_S.PAIR, _A.B_LEAVES): ok(_S.ALONE),
-        **_mostly(_A.STRANGER_BEATS, _UNKNOWN, (), ok()),
-        **_mostly(_A.STRANGER_LEAVES, _UNKNOWN, (), ok()),
+        **_mostly(_A.UNKNOWN_HEARTBEATS, _UNKNOWN, (), ok()),
+        **_mostly(_A.UNKNOWN_LEAVES, _UNKNOWN, (), ok()),
         **_mostly(_A.COMMIT_SIMPLE, _UNKNOWN, (_S.EMPTY,), ok()),
         (_S.ABSENT, _A.COMMIT_SIMPLE): _CLASSIC,
-        **column(_A.CLASSIC_BEATS, _S, _UNKNOWN),
+        **column(_A.CLASSIC_HEARTBEATS, _S, _UNKNOWN),
         **column(_A.CLASSIC_JOINS, _S, no(E.INCONSISTENT_GROUP_PROTOCOL)),
         **column(_A.CLASSIC_JOINS, NOBODY, _CLASSIC),
         **_mostly(_A.DESCRIBE, ok(), (), ok()),
@@ -166,26 +173,26 @@ MACHINE = Machine(
         **_mostly(_A.DELETE, no(E.NON_EMPTY_GROUP), (_S.EMPTY,), ok(_S.ABSENT)),
     },
     {
-        _A.A_JOINS: _beat("a", JOIN, full=True, brings=_A_EPOCH.name),
-        _A.A_BEATS: _beat("a", _A_EPOCH, brings=_A_EPOCH.name),
-        _A.A_BEATS_LATER: _beat("a", Var(_A_EPOCH.name, FAR)),
+        _A.A_JOINS: _heartbeat("a", JOIN, full=True, brings=_A_EPOCH.name),
+        _A.A_HEARTBEATS: _heartbeat("a", _A_EPOCH, brings=_A_EPOCH.name),
+        _A.A_HEARTBEATS_LATER: _heartbeat("a", Var(_A_EPOCH.name, FAR)),
         _A.A_COMMITS: _commit("a", _A_EPOCH),
         _A.A_COMMITS_LATER: _commit("a", Var(_A_EPOCH.name, FAR)),
         _A.A_FETCHES: _fetch("a", _A_EPOCH),
         _A.A_FETCHES_LATER: _fetch("a", Var(_A_EPOCH.name, FAR)),
-        _A.A_LEAVES: _beat("a", LEAVE),
-        _A.B_JOINS: _beat("b", JOIN, full=True, brings=_B_EPOCH.name),
-        _A.B_BEATS: _beat("b", _B_EPOCH, brings=_B_EPOCH.name),
-        _A.B_LEAVES: _beat("b", LEAVE),
-        _A.STRANGER_BEATS: _beat(STRANGER, 1),
-        _A.STRANGER_LEAVES: _beat(STRANGER, LEAVE),
+        _A.A_LEAVES: _heartbeat("a", LEAVE),
+        _A.B_JOINS: _heartbeat("b", JOIN, full=True, brings=_B_EPOCH.name),
+        _A.B_HEARTBEATS: _heartbeat("b", _B_EPOCH, brings=_B_EPOCH.name),
+        _A.B_LEAVES: _heartbeat("b", LEAVE),
+        _A.UNKNOWN_HEARTBEATS: _heartbeat(UNKNOWN_MEMBER, 1),
+        _A.UNKNOWN_LEAVES: _heartbeat(UNKNOWN_MEMBER, LEAVE),
         _A.COMMIT_SIMPLE: _commit("", -1),
-        _A.CLASSIC_BEATS: _classic_beat(),
+        _A.CLASSIC_HEARTBEATS: _classic_beat(),
         _A.CLASSIC_JOINS: _classic_join(),
-        _A.DESCRIBE: Act(69, (0, 1), {"group_ids": [GROUP]}, again=requests.LOADING),
-        _A.DESCRIBE_CLASSIC: Act(15, (0, 5), {"groups": [GROUP]}, again=requests.LOADING),
+        _A.DESCRIBE: Act(69, (0, 1), {"group_ids": [GROUP]}, again=requests.NOT_READY),
+        _A.DESCRIBE_CLASSIC: Act(15, (0, 5), {"groups": [GROUP]}, again=requests.NOT_READY),
         _A.DELETE: Act(
-            42, (0, 2), {"groups_names": [GROUP]}, sets={"kept": -1}, again=requests.LOADING
+            42, (0, 2), {"groups_names": [GROUP]}, sets={"kept": -1}, again=requests.NOT_READY
         ),
     },
     opening=(requests.look_up(TOPIC), requests.find_coordinator(GROUP, 0)),

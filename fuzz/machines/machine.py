@@ -14,7 +14,8 @@ answered how in which state, and which state follows. Its file is data. A cell i
 `ok` and `no` may name what the answer must show (`shows`), with values of earlier answers. Values
 are bound to names as the model goes: an action whose cell is `ok` binds what it `brings`, a path of
 its answer for each name, and sets and counts what the client itself keeps (sequence numbers, epochs
-of sessions). Bodies are written with `Var`; what nobody has brought yet stands in `unbound`.
+of sessions). Bodies are written with `Var`; `unbound` has values for those that no answer has
+brought yet.
 
 Where a release differs, its cells stand in `differences`; an action whose API or versions a target
 does not serve is not asked there.

@@ -14,15 +14,19 @@ TOPIC = TOPICS[0]
 NO_TOPIC_ID = bytes(16)
 PRODUCED = "responses[0].partition_responses[0].base_offset"
 LATEST, READ_UNCOMMITTED, READ_COMMITTED = -1, 0, 1
-STRANGER = "touchstone-stranger"
+UNKNOWN_MEMBER = "touchstone-unknown"
 LONG_MS = 60_000
 """Of sessions and rebalances: longer than any script, so that no member is silent for too long."""
-COMING = (
+TOPIC_NOT_READY = (
     E.UNKNOWN_TOPIC_OR_PARTITION, E.LEADER_NOT_AVAILABLE, E.NOT_LEADER_OR_FOLLOWER,
     E.UNKNOWN_TOPIC_ID,
 )  # fmt: skip
 """What is answered about a topic that is being made."""
-LOADING = (E.COORDINATOR_NOT_AVAILABLE, E.NOT_COORDINATOR, E.COORDINATOR_LOAD_IN_PROGRESS)
+NOT_READY = (
+    E.COORDINATOR_NOT_AVAILABLE,
+    E.NOT_COORDINATOR,
+    E.COORDINATOR_LOAD_IN_PROGRESS,
+)
 """What is answered before the coordinator has its log."""
 SUBSCRIPTION = encode_subscription(0, {"topics": [TOPIC], "user_data": None})
 
@@ -41,7 +45,7 @@ def look_up(topic: Any) -> Act:
     rows = [{"topic_id": NO_TOPIC_ID, "name": topic}]
     body = {"topics": rows, "allow_auto_topic_creation": False}
     brings = {"topic id": "topics[0].topic_id"}
-    return Act(3, (4, 13), body, brings=brings, again=COMING)
+    return Act(3, (4, 13), body, brings=brings, again=TOPIC_NOT_READY)
 
 
 def look_up_end(topic: Any) -> Act:
@@ -57,7 +61,7 @@ def list_offsets(topic: Any, isolation: int, **how: Any) -> Act:
         "topics": [{"name": topic, "partitions": [row]}],
         "timeout_ms": 1000,
     }
-    return Act(2, (2, 11), body, again=COMING, **how)
+    return Act(2, (2, 11), body, again=TOPIC_NOT_READY, **how)
 
 
 def produce(
@@ -85,9 +89,9 @@ def init_producer_id(
         "producer_epoch": -1,
     }
     brings = {"producer": "producer_id", "epoch": "producer_epoch"}
-    again = (*LOADING, E.CONCURRENT_TRANSACTIONS)
+    again = (*NOT_READY, E.CONCURRENT_TRANSACTIONS)
     return Act(22, versions, body, **{"brings": brings, "again": again} | how)
 
 
 def find_coordinator(name: Any, kind: int) -> Act:
-    return Act(10, (1, 3), {"key": name, "key_type": kind}, again=LOADING)
+    return Act(10, (1, 3), {"key": name, "key_type": kind}, again=NOT_READY)

@@ -34,21 +34,21 @@ class State(StrEnum):
     JOINING = "a is in the group and has no assignment yet"
     JOINED = "a has its assignment and no session"
     OPEN = "a has a session and nothing to read"
-    NEWS = "there is a record to read"
+    RECORD = "there is a record to read"
     HAS = "a has acquired the record"
     LEFT = "a has left"
 
 
 class Action(StrEnum):
     JOIN = "a joins"
-    BEAT = "a says that it is alive"
+    HEARTBEAT = "a heartbeats"
     GET_ASSIGNED = "a joins again until it is told its assignment"
-    BEAT_LATER = "a says so in a later epoch"
+    HEARTBEAT_LATER = "a heartbeats in a later epoch"
     LEAVE = "a leaves"
-    STRANGER_BEATS = "a stranger says that it is alive"
+    UNKNOWN_HEARTBEATS = "an unknown member heartbeats"
     OPEN_SESSION = "a fetch that opens a session"
     FETCH = "the next fetch of the session"
-    FETCH_NEWS = "the next fetch of the session, which waits for the record"
+    FETCH_RECORD = "the next fetch of the session, which waits for the record"
     FETCH_LATER = "a fetch of a later session epoch"
     ACCEPT = "a accepts the record"
     RELEASE = "a gives the record back"
@@ -72,7 +72,7 @@ _DELIVERIES = "responses[0].partitions[0].acquired_records[0].delivery_count"
 _FIRST = "responses[0].partitions[0].acquired_records[0].first_offset"
 
 
-def _beat(epoch: Var | int, *, joins: bool = False, member: Any = MEMBER, **how: Any) -> Act:
+def _heartbeat(epoch: Var | int, *, joins: bool = False, member: Any = MEMBER, **how: Any) -> Act:
     body = {
         "group_id": GROUP,
         "member_id": member,
@@ -80,7 +80,7 @@ def _beat(epoch: Var | int, *, joins: bool = False, member: Any = MEMBER, **how:
         "rack_id": None,
         "subscribed_topic_names": [TOPIC] if joins else None,
     }
-    return Act(76, (1, 1), body, again=requests.LOADING, **how)
+    return Act(76, (1, 1), body, again=requests.NOT_READY, **how)
 
 
 def _rows(*batches: dict[str, Any]) -> list[dict[str, Any]]:
@@ -132,7 +132,7 @@ def _state_is_kept() -> Act:
     its log on the targets that we start.
     """
     body = {"key_type": 2, "coordinator_keys": ["touchstone:AAAAAAAAAAAAAAAAAAAAAQ:0"]}
-    return Act(10, (6, 6), body, again=requests.LOADING)
+    return Act(10, (6, 6), body, again=requests.NOT_READY)
 
 
 ACCEPT, RELEASE = 1, 2
@@ -163,20 +163,20 @@ MACHINE = Machine(
     State,
     Action,
     {
-        **column(_A.STRANGER_BEATS, _S, no(E.UNKNOWN_MEMBER_ID)),
+        **column(_A.UNKNOWN_HEARTBEATS, _S, no(E.UNKNOWN_MEMBER_ID)),
         **column(_A.JOIN, _S, ok()),
-        **column(_A.BEAT, _S, ok()),
+        **column(_A.HEARTBEAT, _S, ok()),
         **column(_A.GET_ASSIGNED, _S, unasked("it has its assignment, or is not in the group")),
-        **column(_A.BEAT_LATER, _S, no(E.FENCED_MEMBER_EPOCH)),
+        **column(_A.HEARTBEAT_LATER, _S, no(E.FENCED_MEMBER_EPOCH)),
         **column(_A.LEAVE, _S, _LOSES),
-        **column(_A.FETCH_NEWS, _S, _NOTHING),
+        **column(_A.FETCH_RECORD, _S, _NOTHING),
         **column(_A.DESCRIBE, _S, ok(shows={_STATE: "Stable"})),
         **row(_S.ABSENT, _WITHOUT | {
             _A.JOIN: ok(_S.JOINING),
-            _A.BEAT: no(E.GROUP_ID_NOT_FOUND),
-            _A.BEAT_LATER: no(E.GROUP_ID_NOT_FOUND),
+            _A.HEARTBEAT: no(E.GROUP_ID_NOT_FOUND),
+            _A.HEARTBEAT_LATER: no(E.GROUP_ID_NOT_FOUND),
             _A.LEAVE: no(E.GROUP_ID_NOT_FOUND),
-            _A.STRANGER_BEATS: no(E.GROUP_ID_NOT_FOUND),
+            _A.UNKNOWN_HEARTBEATS: no(E.GROUP_ID_NOT_FOUND),
             _A.OPEN_SESSION: _NEEDS_MEMBER,
             _A.PRODUCE: _EARLY,
             _A.DESCRIBE: no(E.GROUP_ID_NOT_FOUND),
@@ -201,12 +201,12 @@ MACHINE = Machine(
             _A.ACCEPT_LATER: _LATER,
             _A.ACCEPT_OTHER: _NOT_HIS,
             _A.CLOSE: ok(_S.JOINED),
-            _A.PRODUCE: ok(_S.NEWS),
+            _A.PRODUCE: ok(_S.RECORD),
         }),
-        **row(_S.NEWS, {
+        **row(_S.RECORD, {
             _A.OPEN_SESSION: unasked("it may come back with the record or without"),
             _A.FETCH: unasked("it may come back with the record or without"),
-            _A.FETCH_NEWS: ok(
+            _A.FETCH_RECORD: ok(
                 _S.HAS, shows={_FIRST: Var("last"), _DELIVERIES: Var("deliveries", 1)}
             ),
             _A.FETCH_LATER: _LATER,
@@ -222,7 +222,7 @@ MACHINE = Machine(
             _A.FETCH: ok(),
             _A.FETCH_LATER: _LATER,
             _A.ACCEPT: ok(_S.OPEN),
-            _A.RELEASE: ok(_S.NEWS),
+            _A.RELEASE: ok(_S.RECORD),
             _A.ACCEPT_LATER: _LATER,
             _A.ACCEPT_OTHER: _NOT_HIS,
             _A.CLOSE: ok(_S.JOINED),
@@ -230,8 +230,8 @@ MACHINE = Machine(
         }),
         **row(_S.LEFT, _WITHOUT | {
             _A.JOIN: ok(_S.JOINING),
-            _A.BEAT: no(E.UNKNOWN_MEMBER_ID),
-            _A.BEAT_LATER: no(E.UNKNOWN_MEMBER_ID),
+            _A.HEARTBEAT: no(E.UNKNOWN_MEMBER_ID),
+            _A.HEARTBEAT_LATER: no(E.UNKNOWN_MEMBER_ID),
             _A.LEAVE: no(E.UNKNOWN_MEMBER_ID),
             _A.OPEN_SESSION: _NEEDS_MEMBER,
             _A.PRODUCE: _EARLY,
@@ -239,19 +239,19 @@ MACHINE = Machine(
         }),
     },
     {
-        _A.JOIN: _beat(0, joins=True, brings={"epoch": "member_epoch"}),
-        _A.BEAT: _beat(EPOCH, brings={"epoch": "member_epoch"}),
-        _A.GET_ASSIGNED: _beat(0, joins=True, brings={"epoch": "member_epoch"}, until=True),
-        _A.BEAT_LATER: _beat(Var("epoch", 9)),
-        _A.LEAVE: _beat(-1),
-        _A.STRANGER_BEATS: _beat(1, member=requests.STRANGER),
+        _A.JOIN: _heartbeat(0, joins=True, brings={"epoch": "member_epoch"}),
+        _A.HEARTBEAT: _heartbeat(EPOCH, brings={"epoch": "member_epoch"}),
+        _A.GET_ASSIGNED: _heartbeat(0, joins=True, brings={"epoch": "member_epoch"}, until=True),
+        _A.HEARTBEAT_LATER: _heartbeat(Var("epoch", 9)),
+        _A.LEAVE: _heartbeat(-1),
+        _A.UNKNOWN_HEARTBEATS: _heartbeat(1, member=requests.UNKNOWN_MEMBER),
         # Before the share coordinator has its log, Kafka answers UNKNOWN_SERVER_ERROR.
         _A.OPEN_SESSION: _fetch(
             0, rows=True, sets={"session epoch": 1},
-            again=(E.UNKNOWN_SERVER_ERROR, *requests.COMING),
+            again=(E.UNKNOWN_SERVER_ERROR, *requests.TOPIC_NOT_READY),
         ),
         _A.FETCH: _fetch(SESSION_EPOCH, **_TAKEN),
-        _A.FETCH_NEWS: _fetch(
+        _A.FETCH_RECORD: _fetch(
             SESSION_EPOCH, wait_ms=WAIT_MS, counts={"session epoch": 1, "deliveries": 1}
         ),
         _A.FETCH_LATER: _fetch(Var("session epoch", 5)),
@@ -263,7 +263,7 @@ MACHINE = Machine(
         _A.PRODUCE: requests.produce(
             TOPIC, Batch(), brings={"last": PRODUCED}, sets={"deliveries": 0}
         ),
-        _A.DESCRIBE: Act(77, (1, 1), {"group_ids": [GROUP]}, again=requests.LOADING),
+        _A.DESCRIBE: Act(77, (1, 1), {"group_ids": [GROUP]}, again=requests.NOT_READY),
     },
     opening=(
         requests.create(TOPIC),

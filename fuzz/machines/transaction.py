@@ -64,7 +64,7 @@ STABLE_OFFSET = "topics[0].partitions[0].offset"
 STATE = "transaction_states[0].transaction_state"
 FENCED = (E.INVALID_PRODUCER_EPOCH, E.PRODUCER_FENCED)
 OUTSIDE = (E.INVALID_TXN_STATE, E.TRANSACTION_ABORTABLE)
-BUSY = (*requests.LOADING, E.CONCURRENT_TRANSACTIONS)
+BUSY = (*requests.NOT_READY, E.CONCURRENT_TRANSACTIONS)
 # What Produce answers while nobody can say whether the partition is in the transaction.
 UNVERIFIED = (E.CONCURRENT_TRANSACTIONS, E.NOT_ENOUGH_REPLICAS)
 # What readers may read up to when the transaction is over: behind its marker.
@@ -94,7 +94,7 @@ def end(committed: bool, versions: tuple[int, int], *, epoch: Var = EPOCH, produ
 
 
 def describe() -> Act:
-    return Act(65, (0, 0), {"transactional_ids": [TRANSACTION]}, again=requests.LOADING)
+    return Act(65, (0, 0), {"transactional_ids": [TRANSACTION]}, again=requests.NOT_READY)
 
 
 BATCH = Batch((b"one",), PRODUCER, EPOCH, Var("sequence"), transactional=True)

@@ -90,7 +90,7 @@ def _fetch_offset() -> Act:
         "topics": [{"name": TOPIC, "partition_indexes": [0]}],
         "require_stable": True,
     }
-    again = (*requests.LOADING, E.UNSTABLE_OFFSET_COMMIT)
+    again = (*requests.NOT_READY, E.UNSTABLE_OFFSET_COMMIT)
     return Act(9, (7, 7), body, again=again)
 
 

@@ -84,7 +84,7 @@ class Model:
         return step
 
     def attempt(self, action: StrEnum) -> Step:
-        """The step of an action that somebody is going to break: nothing is expected of it, and the
+        """The step of an action whose bytes will be broken: nothing is expected of it, and the
         model stays where it is.
         """
         self.trail += [None] * (len(self.steps) - len(self.trail)) + [(self.state, action)]

@@ -30,7 +30,7 @@ LONG = 8  # of a text that is worth shortening: characters or bytes
 
 
 @dataclass(frozen=True)
-class Place:
+class FieldPlace:
     """A value of a body: the way to it, the row of the schema, and whether it is an element of the
     array that the row describes.
     """
@@ -98,10 +98,10 @@ class _Body:
 
     @property
     def end(self) -> int:
-        """Offset in the frame at which its body ends; what follows is nobody's."""
+        """Offset in the frame at which its body ends; no schema describes what follows."""
         return self.request.end
 
-    def places(self, depth: int | None = None) -> list[Place]:
+    def places(self, depth: int | None = None) -> list[FieldPlace]:
         """The values of the best body at this depth (from 0), or all of them."""
         rows = API[self.key].request.fields
         found = _places(rows, self.version, self.request.body, ())
@@ -143,26 +143,26 @@ class _Body:
         return self.search.accepts(with_step(self.search.best, self.number, fresh))
 
 
-def _places(rows: Any, version: int, struct_: Struct, way: Path) -> Iterator[Place]:
+def _places(rows: Any, version: int, struct_: Struct, way: Path) -> Iterator[FieldPlace]:
     for row in fields_of(rows, version):
         path, value = (*way, row.name), struct_.get(row.name)
-        yield Place(path, row, value)
+        yield FieldPlace(path, row, value)
         if isinstance(value, list):
             for index, element in enumerate(value):
                 if row.element == "struct":
                     yield from _places(row.fields, version, element, (*path, index))
                 else:
-                    yield Place((*path, index), row, element, is_element=True)
+                    yield FieldPlace((*path, index), row, element, is_element=True)
         elif isinstance(value, dict) and row.type == "struct":
             yield from _places(row.fields, version, value, path)
 
 
-def _depth(place: Place) -> int:
+def _depth(place: FieldPlace) -> int:
     """How many structs and arrays are around it."""
     return sum(isinstance(part, str) for part in place.path) - 1 + place.is_element
 
 
-def options(place: Place, version: int) -> list[Any]:
+def options(place: FieldPlace, version: int) -> list[Any]:
     """The simpler values of a place, the simplest first; none where it is as simple as it gets."""
     row = place.row
     kind = row.element if place.is_element else row.type
@@ -186,7 +186,7 @@ def options(place: Place, version: int) -> list[Any]:
     return simple
 
 
-def _simplify(body: _Body, places: list[Place]) -> None:
+def _simplify(body: _Body, places: list[FieldPlace]) -> None:
     """Every place of a level at its simplest value, but for those that must not; these are tried at
     their next simple value.
     """
@@ -251,7 +251,7 @@ def _fewer_references(search: Search, number: int) -> None:
     )
 
 
-def _is_long(place: Place) -> bool:
+def _is_long(place: FieldPlace) -> bool:
     return (
         isinstance(place.value, str | bytes)
         and place.row.element not in ("records", "uuid")

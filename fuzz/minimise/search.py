@@ -14,7 +14,7 @@ class Search:
     """The simplest script so far, and what it cost.
 
     A candidate is run once, however often it comes up. When `limit` runs are spent every candidate
-    is refused, so that whoever searches comes to an end with the best that was found.
+    is refused, so that a search ends with the best that was found.
     """
 
     def __init__(self, script: Script, holds: Callable[[Script], bool], limit: int) -> None:

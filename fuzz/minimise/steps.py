@@ -1,4 +1,4 @@
-"""Fewer steps, over one connection; what referred to a step that is gone goes out as it stands."""
+"""Fewer steps, over one connection. A value that referred to a removed step is sent as it was."""
 
 from __future__ import annotations
 

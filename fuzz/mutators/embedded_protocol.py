@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from touchstone.fuzz.layers import Opened, Place, within_blob
+from touchstone.fuzz.layers import FieldPlace, Opened, within_blob
 from touchstone.fuzz.pieces import (
     COUNT,
     LENGTH,
@@ -32,7 +32,7 @@ NUMBERS = (-1, 0, 1, 2**31 - 1, -(2**31))
 
 
 def change(opened: Opened, draw: random.Random) -> bytes:
-    def wanted(place: Place) -> bool:
+    def wanted(place: FieldPlace) -> bool:
         holder, name, row = place
         known = row.name in SUBSCRIPTIONS or row.name in ASSIGNMENTS
         return known and row.type == "bytes" and isinstance(holder, dict) and name == row.name

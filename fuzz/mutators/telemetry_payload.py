@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from touchstone.fuzz.layers import Opened, Place, within_blob
+from touchstone.fuzz.layers import FieldPlace, Opened, within_blob
 
 LAYER = "telemetry"
 METRICS = "metrics"
@@ -12,7 +12,7 @@ BYTES = (0x00, 0x07, 0x0B, 0x0F, 0x7F, 0x80, 0xFF)  # wire types 3, 6 and 7 amon
 
 
 def change(opened: Opened, draw: random.Random) -> bytes:
-    def wanted(place: Place) -> bool:
+    def wanted(place: FieldPlace) -> bool:
         return place[2].name == METRICS and place[2].type == "bytes"
 
     return within_blob(opened, draw, wanted, lambda blob: broken(blob, draw))

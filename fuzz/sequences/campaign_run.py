@@ -11,7 +11,7 @@ import click
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Finding, Result, chosen
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine
-from touchstone.fuzz.machines.scripts import Cell, Walks
+from touchstone.fuzz.machines.walked_scripts import Cell, WalkedScripts
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.sequences import script_file
 from touchstone.fuzz.sequences.judge import complaint, signature_of
@@ -35,12 +35,12 @@ def machines_of(campaign: Campaign) -> list[Machine]:
     return [MACHINES[name] for name in campaign.machines]
 
 
-def walks_on(target: Target, campaign: Campaign, word: str) -> Walks:
+def walks_on(target: Target, campaign: Campaign, word: str) -> WalkedScripts:
     """The campaign's machines as a running target has them."""
     listed = target.advertised()
     release = target.release or advertised.nearest(listed)
     ranges = {key: advertised.served(release, key, listed) for key in listed}
-    return Walks(machines_of(campaign), ranges, release, word)
+    return WalkedScripts(machines_of(campaign), ranges, release, word)
 
 
 def run_scripted(
@@ -62,7 +62,7 @@ def run_scripted(
 
 
 def cases_of(
-    campaign: Campaign, walks: Walks, seed: int, files: tuple[Path, ...] = ()
+    campaign: Campaign, walks: WalkedScripts, seed: int, files: tuple[Path, ...] = ()
 ) -> Iterator[Case]:
     """The cases of a campaign of machines or of sequences; `files` are what the latter begin with.
     Raises BadCampaign, BadCase.

@@ -147,7 +147,7 @@ def _answer(request: Request, raw: bytes | None) -> Struct | None:
 
 def spoken_in(transcript: Transcript) -> Iterator[Spoken]:
     """The framed requests of a transcript, in the order in which they were sent."""
-    for exchange in transcript.exchanges:
-        if exchange.sent is not None and exchange.sent.framed and exchange.sent.raw:
-            answer = None if exchange.received is None else exchange.received.raw
-            yield Spoken(exchange.sent.connection, exchange.sent.raw, answer)
+    for trip in transcript.round_trips:
+        if trip.sent is not None and trip.sent.framed and trip.sent.raw:
+            answer = None if trip.received is None else trip.received.raw
+            yield Spoken(trip.sent.connection, trip.sent.raw, answer)

@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 
 from touchstone.fuzz.generator import harmful
-from touchstone.fuzz.machines.scripts import Walked, Walks
+from touchstone.fuzz.machines.walked_scripts import WalkedScript, WalkedScripts
 from touchstone.fuzz.script import Script, renamed
 from touchstone.fuzz.sequences.arrange import bare
 from touchstone.fuzz.sequences.mutations import Mutation
@@ -27,7 +27,7 @@ class Sequences:
     """What a campaign of sequences draws from: walks of machines, or scripts of files."""
 
     def __init__(
-        self, walks: Walks, stored: Sequence[Load], mutations: Mapping[str, Mutation]
+        self, walks: WalkedScripts, stored: Sequence[Load], mutations: Mapping[str, Mutation]
     ) -> None:
         self.walks, self.mutations = walks, mutations
         self.stored = stored
@@ -64,7 +64,7 @@ class Sequences:
                 return renamed(script, f"-{self.walks.word}{seed}-{index}-{part}")
         return bare(self.walk(draw, seed, index, part).script) if self.cells else Script(())
 
-    def walk(self, draw: random.Random, seed: int, index: int, part: int) -> Walked:
+    def walk(self, draw: random.Random, seed: int, index: int, part: int) -> WalkedScript:
         name = draw.choice(list(self.cells))
         machine = next(one for one in self.walks.there() if one.name == name)
         goal = draw.choice(self.cells[machine.name])

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from touchstone.fuzz.campaign import Campaign, Finding, Result, judge
-from touchstone.fuzz.machines.scripts import Walked, Walks
+from touchstone.fuzz.machines.walked_scripts import WalkedScript, WalkedScripts
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import KEPT, signature
 from touchstone.fuzz.script import Script, renamed
@@ -36,7 +36,7 @@ class Case:
     index: int
     script: Script
     faults: tuple[str, ...]
-    walked: Walked | None = None
+    walked: WalkedScript | None = None
 
 
 @dataclass
@@ -60,7 +60,12 @@ class Scripted:
     """One campaign on one target."""
 
     def __init__(
-        self, campaign: Campaign, player: Player, walks: Walks | None = None, *, seed: int = 1
+        self,
+        campaign: Campaign,
+        player: Player,
+        walks: WalkedScripts | None = None,
+        *,
+        seed: int = 1,
     ) -> None:
         self.campaign, self.player, self.walks, self.seed = campaign, player, walks, seed
         self.tally = Tally()
@@ -200,6 +205,6 @@ def cause_of(finding: Finding) -> tuple[str, int, str]:
     return finding.oracle, key, finding.sentence.partition(", ")[2].partition(" is ")[0]
 
 
-def walked_cases(walks: Walks, campaign: Campaign, seed: int) -> Iterator[Case]:
+def walked_cases(walks: WalkedScripts, campaign: Campaign, seed: int) -> Iterator[Case]:
     for index, one in walks.walked(seed, campaign.mutators, campaign.faults):
         yield Case(index, one.script, one.faults, one)

@@ -9,7 +9,7 @@ import pytest
 from touchstone.fuzz.corpus_run import create_topics, serves_groups, wait_until
 from touchstone.fuzz.generator import TOPICS
 from touchstone.fuzz.machines import MACHINES
-from touchstone.fuzz.machines.scripts import Walks
+from touchstone.fuzz.machines.walked_scripts import WalkedScripts
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.sequences.judge import as_expected
 from touchstone.fuzz.sequences.player import Player
@@ -34,7 +34,7 @@ def test_real_kafka_answers_as_the_tables_do(release):
             create_topics(link, dict.fromkeys(TOPICS, False))
             wait_until(lambda: serves_groups(link), "no group coordinator", link)
         player = Player(*address)
-        walks = Walks(
+        walks = WalkedScripts(
             list(MACHINES.values()), advertised.table(release), release, f"{player.nonce()}-"
         )
         cases = islice(walks.walked(1, {}, (0, 0)), EACH * len(walks.there()))

@@ -17,8 +17,8 @@ from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import TOPICS
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine, Var
-from touchstone.fuzz.machines.scripts import Walks
 from touchstone.fuzz.machines.walk import Model, cells_of, walk
+from touchstone.fuzz.machines.walked_scripts import WalkedScripts
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.script import Reference
 from touchstone.fuzz.sequences.judge import as_expected, was_refused
@@ -111,21 +111,21 @@ def test_a_walk_goes_through_the_cell_that_it_is_for():
 
 def test_a_case_is_its_seed_and_its_index():
     def cases():
-        walks = Walks(list(MACHINES.values()), RANGES, "4.3")
+        walks = WalkedScripts(list(MACHINES.values()), RANGES, "4.3")
         return list(islice(walked_cases(walks, campaigns()["groups"], 7), 60))
 
     assert cases() == cases()
 
 
 def test_a_machine_is_left_out_where_its_requests_are_not_served():
-    walks = Walks(list(MACHINES.values()), advertised.table("1.0"), "1.0")
+    walks = WalkedScripts(list(MACHINES.values()), advertised.table("1.0"), "1.0")
     there = {machine.name for machine in walks.there()}
     assert there == {"classic_group", "idempotent_producer", "transaction", "sasl_on_plaintext"}
 
 
 @pytest.mark.slow
 def test_valid_walks_are_mostly_answered_without_an_error_code():
-    walks = Walks(EVERYWHERE, RANGES, "4.3")
+    walks = WalkedScripts(EVERYWHERE, RANGES, "4.3")
     steps = [
         step.expected
         for _, one in islice(walks.walked(1, {}, (0, 0)), 400)
@@ -147,7 +147,7 @@ def test_a_counter_follows_what_an_answer_brought():
 @pytest.mark.parametrize("machine", EVERYWHERE, ids=by_name)
 def test_the_reference_broker_answers_every_cell_as_the_table_does(machine, player):
     tried, wrong = set(), []
-    walks = Walks([machine], RANGES, "4.3", player.nonce())
+    walks = WalkedScripts([machine], RANGES, "4.3", player.nonce())
     cells = walks.cells()[machine.name]
     for _, one in islice(walks.walked(1, {}, (0, 0)), len(cells)):
         complaint = as_expected(player.play(one.script))
@@ -177,7 +177,7 @@ CAUGHT = {
 def test_a_planted_defect_is_found_and_made_small(switch, name):
     campaign = replace(campaigns()["groups"], faults=(0, 0))
     with playing(switches=[switch]) as player:
-        walks = Walks([MACHINES[name]], RANGES, "4.3", "w-")
+        walks = WalkedScripts([MACHINES[name]], RANGES, "4.3", "w-")
         scripted, result = Scripted(campaign, player, walks), Result(name)
         cases = walked_cases(walks, campaign, 1)
         scripted.run(cases, lambda so_far: not so_far.findings and so_far.cases < 200, result)

@@ -1,6 +1,6 @@
 """Seeded findings (`seeded.py`), each hidden among other requests: made small, replayed, grouped.
 
-The targets are fuzzing.md F9: a median reproducer of at most two requests and 1.5 times what was
+The targets are a median reproducer of at most two requests and 1.5 times what was
 made by hand, at most 200 runs each, 5 of 5 replays for 95 of 100, 1.2 groups a cause.
 """
 

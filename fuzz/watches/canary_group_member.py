@@ -2,7 +2,7 @@
 
 A classic group of one member: what it assigned to itself comes back, each heartbeat is taken, each
 commit is fetched as it was made, and a commit in the name of the generation before, or of a
-stranger, is refused.
+member that the group does not know, is refused.
 The requests are of the oldest versions that all releases from 1.0 to 4.3 serve.
 """
 
@@ -67,7 +67,7 @@ class CanaryGroupMember(Watch):
         for who, member, generation, expected in (
             ("a member", self.member, self.generation, ErrorCode.NONE),
             ("the generation before", self.member, self.generation - 1, _OTHER_GENERATION),
-            ("a stranger", "nobody", self.generation, ErrorCode.UNKNOWN_MEMBER_ID),
+            ("an unknown member", "nobody", self.generation, ErrorCode.UNKNOWN_MEMBER_ID),
         ):
             mine = (offset, note) if expected == ErrorCode.NONE else (0, "")
             code = self._commit(member, generation, *mine)

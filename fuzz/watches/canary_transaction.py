@@ -7,7 +7,7 @@ is refused once another producer has taken the name over (KIP-98).
 
 from __future__ import annotations
 
-from touchstone.fuzz.watches.readers import committed
+from touchstone.fuzz.watches.readers import read_committed
 from touchstone.fuzz.watches.topics import create, delete, ends, produce
 from touchstone.fuzz.watches.watch import CANARY, Played, Watch, Watched, Wrong, error_code, name_of
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -89,7 +89,9 @@ class CanaryTransaction(Watch):
             return f"EndTxn of an epoch that is over is not fenced, it answers {name_of(code)}"
         for partition in PARTITIONS:
             _, end = ends(self.asker, TOPIC, partition)
-            shown = [value for _, value in committed(self.target.bootstrap, TOPIC, partition, end)]
+            shown = [
+                value for _, value in read_committed(self.target.bootstrap, TOPIC, partition, end)
+            ]
             if shown != self.committed:
                 wrong = set(shown) ^ set(self.committed)
                 return (

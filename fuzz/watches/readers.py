@@ -26,7 +26,7 @@ def ours(bootstrap: str, topic: str, end: int) -> Records:
     return _by_ours(bootstrap, topic, 0, end, READ_UNCOMMITTED)
 
 
-def committed(bootstrap: str, topic: str, partition: int, end: int) -> Records:
+def read_committed(bootstrap: str, topic: str, partition: int, end: int) -> Records:
     """What our client shows to a reader of committed records."""
     return _by_ours(bootstrap, topic, partition, end, READ_COMMITTED)
 

@@ -1,6 +1,6 @@
 """A watch looks at the target beside the cases; here is what one is, and what it may look at.
 
-An oracle judges the outcome of one case and asks nobody. A watch has connections of its own, reads
+An oracle judges the outcome of one case and sends nothing. A watch has its own connections, reads
 what the operating system says of the target's processes, and looks once more when the campaign is
 over. It complains once, in a sentence; what it measured it tells whether it complains or not.
 """

@@ -1,6 +1,6 @@
 """Rows that Spark aggregates in a second, of a month of nights made up for the purpose.
 
-The goal stands in design section 5: 30 nights x 5,000 cases x 30 targets, 4.5 million rows, under
+The goal is 30 nights x 5,000 cases x 30 targets, 4.5 million rows, under
 five minutes on two cores. The rows are made from checksums of their own names, so the same
 arguments make the same bytes and no seed is needed. They are shaped like a real month, because an
 aggregation of rows that all conform measures nothing: one target in six differs by a persistent

@@ -19,7 +19,7 @@ def check(transcript: Transcript) -> list[Finding]:
         aborted = partition.answer.get("aborted_transactions")
         if not aborted:
             continue
-        isolation = walks.request_of(partition.exchange).get("isolation_level", 0)
+        isolation = walks.request_of(partition.trip).get("isolation_level", 0)
         high = partition.answer["high_watermark"]
         word = None
         if isolation != READ_COMMITTED:
@@ -28,5 +28,5 @@ def check(transcript: Transcript) -> list[Finding]:
             word = f"one begins beyond the high watermark {high}"
         if word:
             path = f"{partition.path}.aborted_transactions"
-            found.append(Finding("aborted-transactions", partition.exchange.label, path, word))
+            found.append(Finding("aborted-transactions", partition.trip.label, path, word))
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from touchstone.harness.checkers import walks
 from touchstone.harness.model.finding import Finding
-from touchstone.harness.model.transcript import Exchange, Transcript
+from touchstone.harness.model.transcript import RoundTrip, Transcript
 
 UNSUPPORTED_VERSION = 35
 PRODUCE = 0
@@ -24,26 +24,26 @@ def check(transcript: Transcript) -> list[Finding]:
         for row in answer["api_keys"] or ():
             ranges.setdefault(row["api_key"], (row["min_version"], row["max_version"]))
     found = []
-    for exchange in transcript.exchanges:
-        sent = exchange.sent
+    for trip in transcript.round_trips:
+        sent = trip.sent
         if sent is None or not sent.framed or sent.api not in ranges or sent.version is None:
             continue
         low, high = ranges[sent.api]
         if not low <= sent.version <= high or (sent.api, sent.version) in ADVERTISED_ONLY:
             continue
-        word = _refusal(exchange)
+        word = _refusal(trip)
         if word:
             text = f"version {sent.version} is advertised ({low} to {high}) but {word}"
-            found.append(Finding("advertised-is-served", exchange.label, "", text))
+            found.append(Finding("advertised-is-served", trip.label, "", text))
     return found
 
 
-def _refusal(exchange: Exchange) -> str | None:
-    request = exchange.request
-    if request is None or request.end != len(exchange.sent.raw if exchange.sent else b""):
+def _refusal(trip: RoundTrip) -> str | None:
+    request = trip.request
+    if request is None or request.end != len(trip.sent.raw if trip.sent else b""):
         return None
-    if exchange.received is None and exchange.ending and exchange.ending.direction in LOST:
-        closed_for_its_records = exchange.event.api == PRODUCE
-        return None if closed_for_its_records else f"its connection was {exchange.ending.direction}"
-    code = (exchange.answer or {}).get("error_code")
+    if trip.received is None and trip.ending and trip.ending.direction in LOST:
+        closed_for_its_records = trip.event.api == PRODUCE
+        return None if closed_for_its_records else f"its connection was {trip.ending.direction}"
+    code = (trip.answer or {}).get("error_code")
     return "refused with UNSUPPORTED_VERSION" if code == UNSUPPORTED_VERSION else None

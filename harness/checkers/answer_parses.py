@@ -15,14 +15,14 @@ ANSWER = "answer"  # the whole of it, as a difference between two answers calls 
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange in transcript.exchanges:
-        received = exchange.received
+    for trip in transcript.round_trips:
+        received = trip.received
         if received is None or received.api is None or received.version is None:
             continue
-        if exchange.undecodable is not None:
-            found.append(Finding("answer-parses", exchange.label, ANSWER, exchange.undecodable))
-        elif (answer := exchange.response) is not None and answer.end != len(received.raw):
+        if trip.undecodable is not None:
+            found.append(Finding("answer-parses", trip.label, ANSWER, trip.undecodable))
+        elif (answer := trip.response) is not None and answer.end != len(received.raw):
             left = len(received.raw) - answer.end
             word = f"{left} bytes are left after the answer"
-            found.append(Finding("answer-parses", exchange.label, "", word))
+            found.append(Finding("answer-parses", trip.label, "", word))
     return found

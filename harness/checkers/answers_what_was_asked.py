@@ -25,8 +25,8 @@ def check(transcript: Transcript) -> list[Finding]:
     found = []
     for api in APIS:
         asked_topics, asked_parts, topics, parts, index = walks.SHAPES[api]
-        for exchange, answer in walks.decoded(transcript, api):
-            request = walks.request_of(exchange)
+        for trip, answer in walks.decoded(transcript, api):
+            request = walks.request_of(trip)
             if not request or api == "Fetch" and _says_nothing(request, answer):
                 continue
             asked = Counter(
@@ -39,13 +39,13 @@ def check(transcript: Transcript) -> list[Finding]:
                 for topic in answer.get(topics) or ()
                 for part in topic[parts] or ()
             )
-            found += _faults(exchange.label, topics, asked, answered)
+            found += _faults(trip.label, topics, asked, answered)
     for api, (asked_list, answered_list, word) in LISTS.items():
-        for exchange, answer in walks.decoded(transcript, api):
-            request = walks.request_of(exchange)
+        for trip, answer in walks.decoded(transcript, api):
+            request = walks.request_of(trip)
             asked = Counter(entry[word] for entry in request.get(asked_list) or ())
             answered = Counter(entry[word] for entry in answer[answered_list] or ())
-            found += _faults(exchange.label, answered_list, asked, answered)
+            found += _faults(trip.label, answered_list, asked, answered)
     return found
 
 

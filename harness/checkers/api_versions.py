@@ -11,7 +11,7 @@ API_VERSIONS = 18
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange, answer in walks.decoded(transcript, "ApiVersions"):
+    for trip, answer in walks.decoded(transcript, "ApiVersions"):
         seen: set[int] = set()
         for index, row in enumerate(answer["api_keys"] or ()):
             key, low, high = row["api_key"], row["min_version"], row["max_version"]
@@ -22,8 +22,8 @@ def check(transcript: Transcript) -> list[Finding]:
                 word = f"versions {low} to {high} are no range"
             seen.add(key)
             if word:
-                found.append(Finding("api-versions", exchange.label, f"api_keys[{index}]", word))
+                found.append(Finding("api-versions", trip.label, f"api_keys[{index}]", word))
         if API_VERSIONS not in seen and (answer["error_code"] == 0 or seen):
             word = "ApiVersions itself is not advertised"
-            found.append(Finding("api-versions", exchange.label, "api_keys", word))
+            found.append(Finding("api-versions", trip.label, "api_keys", word))
     return found

@@ -14,5 +14,5 @@ def check(transcript: Transcript) -> list[Finding]:
             if "crc" in entry and entry["crc"] != entry["crc_computed"]:
                 path = f"{partition.path}.records[{index}].crc"
                 word = f"stored {entry['crc']:08x}, computed {entry['crc_computed']:08x}"
-                found.append(Finding("batch-crc", partition.exchange.label, path, word))
+                found.append(Finding("batch-crc", partition.trip.label, path, word))
     return found

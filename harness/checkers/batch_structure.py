@@ -19,7 +19,7 @@ def check(transcript: Transcript) -> list[Finding]:
             word = _fault(entry)
             if word:
                 path = f"{partition.path}.records[{index}]"
-                found.append(Finding("batch-structure", partition.exchange.label, path, word))
+                found.append(Finding("batch-structure", partition.trip.label, path, word))
     return found
 
 

@@ -13,8 +13,8 @@ from touchstone.reference_impl.wire import headers
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange in transcript.exchanges:
-        received, response = exchange.received, exchange.response
+    for trip in transcript.round_trips:
+        received, response = trip.received, trip.response
         if received is None or response is None or response.end != len(received.raw):
             continue
         if response.tags or received.api is None or received.version is None:
@@ -29,5 +29,5 @@ def check(transcript: Transcript) -> list[Finding]:
             )
             theirs, ours = received.raw[at : at + 1].hex(), again[at : at + 1].hex()
             word = f"byte {at} is {theirs or 'missing'}, Kafka writes {ours or 'nothing'}"
-            found.append(Finding("canonical-bytes", exchange.label, "", word))
+            found.append(Finding("canonical-bytes", trip.label, "", word))
     return found

@@ -8,12 +8,12 @@ from touchstone.harness.model.transcript import Transcript
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange in transcript.exchanges:
-        received = exchange.received
+    for trip in transcript.round_trips:
+        received = trip.received
         if received is None or received.correlation_id is None or len(received.raw) < 4:
             continue
         echoed = int.from_bytes(received.raw[:4], "big", signed=True)
         if echoed != received.correlation_id:
             word = f"answered as {echoed}, asked as {received.correlation_id}"
-            found.append(Finding("correlation-id", exchange.label, "correlation_id", word))
+            found.append(Finding("correlation-id", trip.label, "correlation_id", word))
     return found

@@ -17,11 +17,11 @@ SILENT = (None, "", "NONE")
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange, answer in walks.decoded(transcript):
+    for trip, answer in walks.decoded(transcript):
         for path, struct in _structs(answer, ""):
             if struct.get("error_code") == 0 and struct.get("error_message") not in SILENT:
                 word = f"no error, but {struct['error_message']!r}"
-                found.append(Finding("error-messages", exchange.label, path, word))
+                found.append(Finding("error-messages", trip.label, path, word))
     return found
 
 

@@ -16,6 +16,6 @@ def check(transcript: Transcript) -> list[Finding]:
             if first <= end:
                 path = f"{partition.path}.records[{index}]"
                 word = f"begins at offset {first}, the one before ends at {end}"
-                found.append(Finding("fetch-order", partition.exchange.label, path, word))
+                found.append(Finding("fetch-order", partition.trip.label, path, word))
             end = max(end, last)
     return found

@@ -16,8 +16,8 @@ SESSIONLESS = -1
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange, answer in walks.decoded(transcript, "Fetch"):
-        request = walks.request_of(exchange)
+    for trip, answer in walks.decoded(transcript, "Fetch"):
+        request = walks.request_of(trip)
         if "session_epoch" not in request or "session_id" not in answer:
             continue
         asked, given = request["session_id"], answer["session_id"]
@@ -28,5 +28,5 @@ def check(transcript: Transcript) -> list[Finding]:
             ended = given == 0 and request["forgotten_topics_data"] and not answer["responses"]
             word = None if ended else f"session {given} answers session {asked}"
         if word:
-            found.append(Finding("fetch-session", exchange.label, "session_id", word))
+            found.append(Finding("fetch-session", trip.label, "session_id", word))
     return found

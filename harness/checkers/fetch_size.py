@@ -21,5 +21,5 @@ def check(transcript: Transcript) -> list[Finding]:
         if limit is not None and size > limit and len(batches) > 1 and kept:
             word = f"{size} bytes in {len(batches)} batches, asked for at most {limit}"
             path = f"{partition.path}.records"
-            found.append(Finding("fetch-size", partition.exchange.label, path, word))
+            found.append(Finding("fetch-size", partition.trip.label, path, word))
     return found

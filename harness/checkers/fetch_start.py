@@ -20,5 +20,5 @@ def check(transcript: Transcript) -> list[Finding]:
             if asked is not None and last < asked:
                 path = f"{partition.path}.records[{index}]"
                 word = f"ends at offset {last}, asked for {asked}"
-                found.append(Finding("fetch-start", partition.exchange.label, path, word))
+                found.append(Finding("fetch-start", partition.trip.label, path, word))
     return found

@@ -25,13 +25,13 @@ def check(transcript: Transcript) -> list[Finding]:
             if first >= most[word]:
                 path = f"{partition.path}.records[{index}]"
                 text = f"begins at offset {first}, {word} was {most[word]} later"
-                found.append(Finding("fetch-visibility", partition.exchange.label, path, text))
+                found.append(Finding("fetch-visibility", partition.trip.label, path, text))
     return found
 
 
 def _limit(partition: walks.Partition) -> str:
     """Which limit holds for who asked; none for a replica."""
-    request = walks.request_of(partition.exchange)
+    request = walks.request_of(partition.trip)
     if request.get("replica_state", request).get("replica_id", CONSUMER) != CONSUMER:
         return ""
     committed = request.get("isolation_level", 0) == READ_COMMITTED

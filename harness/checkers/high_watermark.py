@@ -20,11 +20,11 @@ def check(transcript: Transcript) -> list[Finding]:
     highest: dict[tuple[Any, ...], int] = {}
     found = []
     for partition, _ in walks.fetched(transcript):
-        key = (partition.exchange.event.connection, *partition.key)
+        key = (partition.trip.event.connection, *partition.key)
         mark = partition.answer["high_watermark"]
         if mark < highest.get(key, -1):
             word = f"{mark}, it was {highest[key]} before"
             path = f"{partition.path}.high_watermark"
-            found.append(Finding("high-watermark", partition.exchange.label, path, word))
+            found.append(Finding("high-watermark", partition.trip.label, path, word))
         highest[key] = max(mark, highest.get(key, -1))
     return found

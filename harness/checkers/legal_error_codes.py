@@ -17,8 +17,8 @@ NEVER_CHECKED_HERE = (0, -1)  # no error; and what `no-unknown-error` reports
 
 def check(transcript: Transcript) -> list[Finding]:
     found = []
-    for exchange, answer in walks.decoded(transcript):
-        api = walks.api_of(exchange)
+    for trip, answer in walks.decoded(transcript):
+        api = walks.api_of(trip)
         legal = LEGAL.get(api)
         if legal is None:
             continue
@@ -27,5 +27,5 @@ def check(transcript: Transcript) -> list[Finding]:
                 continue
             if value not in legal and value not in EVERYWHERE:
                 word = f"{name_of(value)} ({value}) is no answer of {api}"
-                found.append(Finding("legal-error-codes", exchange.label, path, word))
+                found.append(Finding("legal-error-codes", trip.label, path, word))
     return found

@@ -18,8 +18,8 @@ NOBODY = -1
 
 def check(transcript: Transcript) -> list[Finding]:
     return [
-        Finding("metadata-consistency", exchange.label, path, word)
-        for exchange, answer in walks.decoded(transcript, "Metadata")
+        Finding("metadata-consistency", trip.label, path, word)
+        for trip, answer in walks.decoded(transcript, "Metadata")
         for path, word in _faults(answer)
     ]
 

@@ -73,15 +73,15 @@ def check(transcript: Transcript) -> list[Finding]:
     release = transcript.header.release
     found = []
     mixed = release in ZOOKEEPER and _mixed_racks(transcript)
-    for exchange, answer in walks.decoded(transcript):
-        request = walks.request_of(exchange)
-        excuses = EXCUSED.get(walks.api_of(exchange), ())
-        if mixed and walks.api_of(exchange) in PLACING:
+    for trip, answer in walks.decoded(transcript):
+        request = walks.request_of(trip)
+        excuses = EXCUSED.get(walks.api_of(trip), ())
+        if mixed and walks.api_of(trip) in PLACING:
             continue
         if any(excuse(request, release) for excuse in excuses):
             continue
         for path, name, value in walks.leaves(answer):
             if name.endswith("error_code") and value == UNKNOWN_SERVER_ERROR:
                 word = "UNKNOWN_SERVER_ERROR is no answer"
-                found.append(Finding("no-unknown-error", exchange.label, path, word))
+                found.append(Finding("no-unknown-error", trip.label, path, word))
     return found

@@ -20,7 +20,7 @@ APPENDED_ALL_THE_SAME = (6, 7, 20)
 
 def check(transcript: Transcript) -> list[Finding]:
     return [
-        Finding("produce-answer", partition.exchange.label, partition.path, word)
+        Finding("produce-answer", partition.trip.label, partition.path, word)
         for partition in walks.partitions(transcript, "Produce")
         if (word := _fault(partition.answer))
     ]

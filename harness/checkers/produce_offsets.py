@@ -35,7 +35,7 @@ def check(transcript: Transcript) -> list[Finding]:
         if partition.answer["error_code"] != 0 or base < 0 or size is None:
             continue
         others = written.setdefault(partition.key, [])
-        sent, received = partition.exchange.sent, partition.exchange.received
+        sent, received = partition.trip.sent, partition.trip.received
         assert received is not None, "its answer was walked"
         began = sent.at_us if sent else received.at_us
         last = max((one.end for one in others if one.answered_us <= began), default=0)
@@ -44,7 +44,7 @@ def check(transcript: Transcript) -> list[Finding]:
             if not word and base < one.end and one.base < base + size:
                 word = f"base_offset {base}, but {one.base} to {one.end - 1} are another append's"
         if word:
-            found.append(Finding("produce-offsets", partition.exchange.label, partition.path, word))
+            found.append(Finding("produce-offsets", partition.trip.label, partition.path, word))
         others.append(Append(base, base + size, received.at_us))
     return found
 

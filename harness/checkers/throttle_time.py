@@ -9,7 +9,7 @@ from touchstone.harness.model.transcript import Transcript
 
 def check(transcript: Transcript) -> list[Finding]:
     return [
-        Finding("throttle-time", exchange.label, "throttle_time_ms", f"{span} ms is no span")
-        for exchange, answer in walks.decoded(transcript)
+        Finding("throttle-time", trip.label, "throttle_time_ms", f"{span} ms is no span")
+        for trip, answer in walks.decoded(transcript)
         if isinstance(span := answer.get("throttle_time_ms", 0), int) and span < 0
     ]

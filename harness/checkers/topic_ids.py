@@ -18,8 +18,8 @@ def check(transcript: Transcript) -> list[Finding]:
     found = []
     deletes = any(True for _ in walks.decoded(transcript, "DeleteTopics"))
     ids: dict[str, bytes] = {}
-    for exchange, answer in walks.decoded(transcript, "Metadata", "CreateTopics"):
-        dry = walks.request_of(exchange).get("validate_only", False)
+    for trip, answer in walks.decoded(transcript, "Metadata", "CreateTopics"):
+        dry = walks.request_of(trip).get("validate_only", False)
         for index, topic in enumerate(answer["topics"] or ()):
             if "topic_id" not in topic or topic["error_code"] != 0 or dry:
                 continue
@@ -32,17 +32,15 @@ def check(transcript: Transcript) -> list[Finding]:
             ):
                 word = "the topic had another id before"
             if word:
-                found.append(
-                    Finding("topic-ids", exchange.label, f"topics[{index}].topic_id", word)
-                )
+                found.append(Finding("topic-ids", trip.label, f"topics[{index}].topic_id", word))
     return found + _echoes(transcript)
 
 
 def _echoes(transcript: Transcript) -> list[Finding]:
     """Fetch and Produce by id answer for ids that were asked for."""
     found = []
-    for exchange, answer in walks.decoded(transcript, "Fetch", "Produce"):
-        request = walks.request_of(exchange)
+    for trip, answer in walks.decoded(transcript, "Fetch", "Produce"):
+        request = walks.request_of(trip)
         asked = {t.get("topic_id") for t in request.get("topics", request.get("topic_data")) or ()}
         if request.get("session_id"):
             continue  # an incremental session answers for topics asked for earlier
@@ -50,5 +48,5 @@ def _echoes(transcript: Transcript) -> list[Finding]:
             if "topic_id" in topic and topic["topic_id"] not in asked:
                 word = f"nobody asked for topic {topic['topic_id'].hex()}"
                 path = f"responses[{index}].topic_id"
-                found.append(Finding("topic-ids", exchange.label, path, word))
+                found.append(Finding("topic-ids", trip.label, path, word))
     return found

@@ -11,20 +11,20 @@ from functools import lru_cache
 from typing import Any
 
 from touchstone.harness.model import record_view
-from touchstone.harness.model.transcript import Exchange, Transcript
+from touchstone.harness.model.transcript import RoundTrip, Transcript
 from touchstone.reference_impl.wire.apis import API, by_name
 from touchstone.reference_impl.wire.schema import Struct
 
 
-def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[Exchange, Struct]]:
-    """(exchange, answer) for every answer that decodes, of these APIs or of all."""
+def decoded(transcript: Transcript, *apis: str) -> Iterator[tuple[RoundTrip, Struct]]:
+    """(round trip, answer) for every answer that decodes, of these APIs or of all."""
     keys = {by_name(api).key for api in apis}
-    for exchange in transcript.exchanges:
-        received = exchange.received
-        if received is None or exchange.answer is None:
+    for trip in transcript.round_trips:
+        received = trip.received
+        if received is None or trip.answer is None:
             continue
         if not keys or received.api in keys:
-            yield exchange, exchange.answer
+            yield trip, trip.answer
 
 
 def harmed(transcript: Transcript) -> bool:
@@ -32,14 +32,14 @@ def harmed(transcript: Transcript) -> bool:
     return any(event.direction == "inflicted" for event in transcript.events)
 
 
-def request_of(exchange: Exchange) -> Struct:
+def request_of(trip: RoundTrip) -> Struct:
     """The decoded body of the request; empty when there is none that decodes."""
-    return {} if exchange.request is None else exchange.request.body
+    return {} if trip.request is None else trip.request.body
 
 
-def api_of(exchange: Exchange) -> str:
+def api_of(trip: RoundTrip) -> str:
     """The name of the API that was asked; empty when nobody knows it."""
-    key = exchange.event.api
+    key = trip.event.api
     return API[key].name if key is not None and key in API else ""
 
 
@@ -69,7 +69,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str, Any]]:
 class Partition:
     """One partition of one answer, with what was asked for it."""
 
-    exchange: Exchange
+    trip: RoundTrip
     path: str
     topic: Any  # name or id, whichever the version has
     index: int
@@ -94,10 +94,10 @@ SHAPES = {
 def partitions(transcript: Transcript, api: str) -> Iterator[Partition]:
     """Every partition in the answers of an API that answers by topic and partition."""
     asked_topics, asked_parts, topics, parts, index = SHAPES[api]
-    for exchange, answer in decoded(transcript, api):
+    for trip, answer in decoded(transcript, api):
         asked = {
             (topic_key(topic), part[index]): part
-            for topic in request_of(exchange).get(asked_topics) or ()
+            for topic in request_of(trip).get(asked_topics) or ()
             for part in topic[asked_parts] or ()
         }
         for t, topic in enumerate(answer.get(topics) or ()):
@@ -105,7 +105,7 @@ def partitions(transcript: Transcript, api: str) -> Iterator[Partition]:
                 number = part.get(index, part.get("partition_index"))
                 key = topic_key(topic), number
                 where = f"{topics}[{t}].{parts}[{p}]"
-                yield Partition(exchange, where, *key, part, asked.get(key, {}))
+                yield Partition(trip, where, *key, part, asked.get(key, {}))
 
 
 def topic_key(topic: Struct) -> Any:
@@ -143,7 +143,7 @@ def bounded(transcript: Transcript) -> Iterator[tuple[Partition, list[Struct], d
         return
     lowest: dict[tuple[Any, ...], dict[str, int]] = {}
     for partition, batches in reversed([*fetched(transcript)]):
-        key = (partition.exchange.event.connection, *partition.key)
+        key = (partition.trip.event.connection, *partition.key)
         later = lowest.get(key, {})
         yield partition, batches, later
         told = {word: partition.answer.get(word, -1) for word in LIMITS}

@@ -24,5 +24,5 @@ def check(transcript: Transcript) -> list[Finding]:
             least = partition.answer.get(low, -1)
             if least > most.get(high, least):
                 word = f"{low} {least} is above {high}, which was {most[high]} later"
-                found.append(Finding("watermarks", partition.exchange.label, partition.path, word))
+                found.append(Finding("watermarks", partition.trip.label, partition.path, word))
     return found

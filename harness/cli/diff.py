@@ -21,7 +21,7 @@ from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.compare import Difference, compare
 from touchstone.harness.model import transcript
 from touchstone.harness.model.provenance import Provenance
-from touchstone.harness.model.transcript import Exchange, Transcript, TranscriptError
+from touchstone.harness.model.transcript import RoundTrip, Transcript, TranscriptError
 from touchstone.harness.run import pcap
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import name_of
@@ -115,7 +115,7 @@ def _who(one: Transcript) -> str:
 
 
 def _step(
-    label: str, left: Exchange | None, right: Exchange | None, places: list[str],
+    label: str, left: RoundTrip | None, right: RoundTrip | None, places: list[str],
     first: tuple[str, str] | None, everything: bool,
 ) -> Iterator[str]:  # fmt: skip
     asked = left or right
@@ -136,7 +136,7 @@ def _step(
 
 
 def _aligned(
-    left: Exchange | None, right: Exchange | None
+    left: RoundTrip | None, right: RoundTrip | None
 ) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
     sides = [
         {} if side is None else {leaf.path: leaf for leaf in anatomy.response_leaves(side)}
@@ -169,22 +169,22 @@ def _short(path: str, value: Any) -> str:
     return text if len(text) <= WIDTH - 6 else text[: WIDTH - 9] + "..."
 
 
-def _asked(exchange: Exchange) -> str:
-    event = exchange.event
+def _asked(trip: RoundTrip) -> str:
+    event = trip.event
     if event.api is None or event.api not in API:
         return f"{len(event.raw)} raw bytes on {event.connection!r}"
     return f"{API[event.api].name} v{event.version} on {event.connection!r}"
 
 
-def _outcome(exchange: Exchange | None) -> str:
-    if exchange is None:
+def _outcome(trip: RoundTrip | None) -> str:
+    if trip is None:
         return "not attempted"
-    if exchange.received is not None:
-        return f"{len(exchange.received.raw)} bytes, {exchange.received.at_us / 1000:.1f} ms"
-    return exchange.ending.direction if exchange.ending else "nothing"
+    if trip.received is not None:
+        return f"{len(trip.received.raw)} bytes, {trip.received.at_us / 1000:.1f} ms"
+    return trip.ending.direction if trip.ending else "nothing"
 
 
-def _hex(left: Exchange | None, right: Exchange | None) -> Iterator[str]:
+def _hex(left: RoundTrip | None, right: RoundTrip | None) -> Iterator[str]:
     for word, side in (("oracle", left), ("target", right)):
         if side is None or side.received is None:
             continue

@@ -1,8 +1,8 @@
 """`touchstone explain WORD...`: a claim in full, or what a word of its evidence stands for.
 
 A claim's text, its evidence with texts and sources, the releases and cases it has, what it asks
-step by step, and the commands that run it. Nothing is sent: the steps are those that its function
-returns for its newest case.
+step by step, what has to come of that, and the commands that run it. Nothing is sent: steps and
+expectation are those that its function returns for its newest case.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import click
 
 from touchstone.checkout import ROOT
 from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.judgement import expectations
 from touchstone.harness.model import advertised, ledger, scenario
 from touchstone.harness.model.claim import CaseId, Claim, module_of
 from touchstone.harness.run import dry
@@ -86,7 +87,7 @@ def of_claim(one: Claim) -> Iterator[str]:
 
 
 def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:
-    """What the case asks, step by step."""
+    """What the case asks, step by step, and what it expects."""
     module, _, function = one.where.rpartition(".")
     made = dry.run(getattr(importlib.import_module(module_of(module)), function), case, release)
     if made is None:
@@ -101,6 +102,10 @@ def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:
         yield from folded(
             f"{label}: {kind}" + (f", until {waits}" if waits else ""), " " * 8, "    "
         )
+    yield ""
+    yield f"  has to hold there, beside that it is what Kafka {release} answers:"
+    for line in expectations.lines(made.expectation, release):
+        yield from folded(line, " " * 8, "    ")
 
 
 def of_evidence(word: str, claims: Iterable[Claim]) -> Iterator[str]:

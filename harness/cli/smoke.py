@@ -150,17 +150,17 @@ def _versions(transcript: Transcript) -> Check:
 
 
 def _metadata(transcript: Transcript) -> Check:
-    exchange = transcript.by_label.get("metadata")
+    trip = transcript.by_label.get("metadata")
     # As the target wrote it: in a scenario's words a cluster has only the broker that is asked.
-    response = None if exchange is None else exchange.response
+    response = None if trip is None else trip.response
     brokers = [] if response is None else response.body["brokers"] or []
     seen = ", ".join(f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers)
     return Check("it names its brokers", bool(brokers), seen or _seen(transcript, "metadata"))
 
 
 def _no_such_api(transcript: Transcript) -> Check:
-    exchange = transcript.by_label.get("no such API")
-    well = exchange is not None and is_refusal(exchange)
+    trip = transcript.by_label.get("no such API")
+    well = trip is not None and is_refusal(trip)
     return Check(f"it refuses API key {NO_SUCH_API}", well, _seen(transcript, "no such API"))
 
 
@@ -172,10 +172,10 @@ def _fallback(transcript: Transcript) -> Check:
 
 
 def _seen(transcript: Transcript, label: str) -> str:
-    exchange = transcript.by_label.get(label)
-    if exchange is None:
+    trip = transcript.by_label.get(label)
+    if trip is None:
         return "never got there"
-    if exchange.received is not None:
-        return exchange.undecodable or "answered"
-    ending = exchange.ending
+    if trip.received is not None:
+        return trip.undecodable or "answered"
+    ending = trip.ending
     return "nothing" if ending is None else f"{ending.direction} {ending.note}".strip()

@@ -62,10 +62,10 @@ class _Stale(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioRun:
-    """What came of a scenario; `death`: the target ended under it, and under nothing else."""
+    """What came of a scenario; `end`: the target ended under it, and under nothing else."""
 
     transcript: Transcript
-    death: TargetEnd | None = None
+    end: TargetEnd | None = None
 
 
 class Turns:
@@ -228,15 +228,15 @@ class Turns:
             if self.standing.life != life:
                 raise _Stale
             seen = self._drive(scenario, endpoint, nonce, fit, waits)
-            death = self._death(watch, scenario, seen)
+            end = self._end_of_target(watch, scenario, seen)
         self._made(endpoint, seen)
         self.halt.check()
-        if death is None:
+        if end is None:
             _waited(fit, seen)
             return ScenarioRun(seen)
-        if not death.again and not death.alone:
+        if not end.again and not end.alone:
             raise Unavailable(self.standing.gone or "the target ended")
-        return ScenarioRun(seen, death) if death.alone and (alone or not death.again) else None
+        return ScenarioRun(seen, end) if end.alone and (alone or not end.again) else None
 
     def _settle(self, endpoint: Endpoint) -> None:
         if self.told.few:
@@ -271,7 +271,9 @@ class Turns:
             if free or not self._forgets_groups():
                 self.deleter.some(endpoint)
 
-    def _death(self, watch: Watch, scenario: Scenario, seen: Transcript) -> TargetEnd | None:
+    def _end_of_target(
+        self, watch: Watch, scenario: Scenario, seen: Transcript
+    ) -> TargetEnd | None:
         """The end of the target under this case. Who harms brokers may lose them."""
         ends = set(seen.connections.values())
         if self.halt.on:  # which has cut its connections

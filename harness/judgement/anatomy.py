@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from touchstone.harness.model.transcript import Exchange
+from touchstone.harness.model.transcript import RoundTrip
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.interpreter import DecodeError, Reader, walk
@@ -51,9 +51,9 @@ class _Remembering(Reader):
         self.spans[self.path] = min(first, begin), max(last, self.at)
 
 
-def response_leaves(exchange: Exchange) -> list[Leaf]:
+def response_leaves(trip: RoundTrip) -> list[Leaf]:
     """Every leaf of the answer, in the order of its bytes; empty when there is no answer."""
-    event = exchange.received
+    event = trip.received
     if event is None or event.api is None or event.version is None or len(event.raw) < 4:
         return []
     if event.api not in API:

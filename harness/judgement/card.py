@@ -307,12 +307,12 @@ def _asked(*sides: Transcript | None) -> dict[str, tuple[str, ...]]:
     """The decoded request of every step, as lines of `path = value`."""
     found: dict[str, tuple[str, ...]] = {}
     for side in (one for one in sides if one is not None):
-        for exchange in side.exchanges:
-            if exchange.label in found or exchange.request is None:
+        for trip in side.round_trips:
+            if trip.label in found or trip.request is None:
                 continue
-            every = list(_leaves(exchange.request.body, "", _renamer(side)))
+            every = list(_leaves(trip.request.body, "", _renamer(side)))
             more = [f"... and {len(every) - ASKED} more fields"] if len(every) > ASKED else []
-            found[exchange.label] = (*every[:ASKED], *more)
+            found[trip.label] = (*every[:ASKED], *more)
     return found
 
 

@@ -94,7 +94,7 @@ def decides(stands: str, kind: str, strict: bool = False) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepFacts:
-    """What one step was: its place (see Exchange.at), its API and version, its connection."""
+    """What one step was: its place (see RoundTrip.at), its API and version, its connection."""
 
     at: int
     api: str | None
@@ -137,12 +137,12 @@ def grading(
     """
     steps: dict[str, StepFacts] = {}
     for transcript in transcripts:
-        for exchange in transcript.exchanges:
-            event = exchange.event
-            facts = StepFacts(exchange.at, event.api_name, event.version, event.connection)
-            known = steps.get(exchange.label, facts)
+        for trip in transcript.round_trips:
+            event = trip.event
+            facts = StepFacts(trip.at, event.api_name, event.version, event.connection)
+            known = steps.get(trip.label, facts)
             best = facts if known.version is None else known
-            steps[exchange.label] = replace(best, at=exchange.at)
+            steps[trip.label] = replace(best, at=trip.at)
     named: dict[str, set[tuple[str, ...]]] = {}
     for step, words in _places(expectation, steps, release):
         named.setdefault(step, set()).add(words)

@@ -21,7 +21,7 @@ from typing import Any
 from touchstone.harness.judgement import epochs, internal_logs, rewrites
 from touchstone.harness.judgement.unordered import UNORDERED
 from touchstone.harness.model import record_view
-from touchstone.harness.model.transcript import Exchange, Transcript
+from touchstone.harness.model.transcript import RoundTrip, Transcript
 from touchstone.reference_impl.wire.schema import Struct
 
 Rewrite = Callable[["Symbols", Any, Struct], Any]
@@ -122,7 +122,7 @@ def readings(transcript: Transcript) -> tuple[list[Reading], Counter[str]]:
         ours=frozenset(f"${key}" for key in header.names),
         addresses=rewrites.addresses(transcript) if header.brokers > 1 else {},
     )
-    found = [_reading(exchange, symbols) for exchange in transcript.exchanges]
+    found = [_reading(trip, symbols) for trip in transcript.round_trips]
     return epochs.freed(transcript, found, symbols.used), symbols.used
 
 
@@ -130,20 +130,20 @@ def _longest_first(pair: tuple[str, str]) -> tuple[int, str]:
     return -len(pair[0]), pair[0]
 
 
-def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
-    event = exchange.event
+def _reading(trip: RoundTrip, symbols: Symbols) -> Reading:
+    event = trip.event
     api = event.api_name
-    if exchange.request is not None and api is not None:
-        _learn(exchange.request.body, api, symbols)
+    if trip.request is not None and api is not None:
+        _learn(trip.request.body, api, symbols)
     answer = None
-    if exchange.answer is not None and api is not None:
-        answer = exchange.answer
+    if trip.answer is not None and api is not None:
+        answer = trip.answer
         if internal_logs.concerns_internal_topic(api, answer):
             names = [text for text, _ in symbols.words]  # others' ids must not take a number
             answer = internal_logs.own(api, internal_logs.opened(api, answer), names)
             symbols.used["internal-logs"] += 1
         answer = _struct(answer, api, "", symbols)
-        if api == "Metadata" and _asked_for_all(exchange):
+        if api == "Metadata" and _asked_for_all(trip):
             answer = rewrites.only_ours(answer, symbols)
         if api in internal_logs.APIS:
             answer = internal_logs.own(api, answer, symbols.ours)
@@ -153,18 +153,18 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
             answer = rewrites.only_named(answer, symbols)
         if api == "DescribeLogDirs":  # 2.8 shows every topic, whatever was asked
             answer |= {"results": [rewrites.only_ours(one, symbols) for one in answer["results"]]}
-    ending = exchange.ending.direction if exchange.ending else None
+    ending = trip.ending.direction if trip.ending else None
     return Reading(
-        step=exchange.step,
-        label=exchange.label,
+        step=trip.step,
+        label=trip.label,
         api=api,
-        version=exchange.received.version if exchange.received else event.version,
+        version=trip.received.version if trip.received else event.version,
         connection=event.connection,
-        outcome=_OUTCOME.get(ending or "", ending or ("answered" if exchange.received else "none")),
+        outcome=_OUTCOME.get(ending or "", ending or ("answered" if trip.received else "none")),
         answer=answer,
-        undecodable=exchange.undecodable if api else _unknown(exchange),
-        frames=bool(exchange.received) + len(exchange.extra),
-        at=exchange.at,
+        undecodable=trip.undecodable if api else _unknown(trip),
+        frames=bool(trip.received) + len(trip.extra),
+        at=trip.at,
     )
 
 
@@ -173,9 +173,9 @@ def _reading(exchange: Exchange, symbols: Symbols) -> Reading:
 _OUTCOME = {"reset": "closed", "timeout": "hung", "silent": "none"}
 
 
-def _unknown(exchange: Exchange) -> str | None:
+def _unknown(trip: RoundTrip) -> str | None:
     """Bytes whose message nobody named are compared as they are, without their correlation id."""
-    return exchange.received.raw[4:].hex() if exchange.received else None
+    return trip.received.raw[4:].hex() if trip.received else None
 
 
 def _learn(body: Any, api: str, symbols: Symbols) -> None:
@@ -401,10 +401,10 @@ def _coordinator(symbols: Symbols, value: Any, struct: Struct) -> Any:
     return symbols.symbol("coordinator", value)
 
 
-def _asked_for_all(exchange: Exchange) -> bool:
-    if exchange.request is None:
+def _asked_for_all(trip: RoundTrip) -> bool:
+    if trip.request is None:
         return False
-    topics, version = exchange.request.body["topics"], exchange.sent.version if exchange.sent else 1
+    topics, version = trip.request.body["topics"], trip.sent.version if trip.sent else 1
     return topics is None or (version == 0 and not topics)
 
 

@@ -26,8 +26,8 @@ _CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
 def addresses(transcript: Transcript) -> dict[tuple[str, int], int]:
     """The address of each broker as lists of brokers tell it; the first that is told counts."""
     found: dict[int, tuple[str, int]] = {}
-    for exchange in transcript.exchanges:
-        answer = exchange.answer if isinstance(exchange.answer, dict) else {}
+    for trip in transcript.round_trips:
+        answer = trip.answer if isinstance(trip.answer, dict) else {}
         for row in answer.get("brokers") or ():
             if isinstance(row, dict) and {"host", "port"} <= row.keys():
                 node = row["node_id"] if "node_id" in row else row["broker_id"]

@@ -29,7 +29,7 @@ from touchstone.harness.judgement import grades
 from touchstone.harness.judgement.compare import Difference, compare
 from touchstone.harness.model.expect import Expectation, Failure
 from touchstone.harness.model.finding import Finding
-from touchstone.harness.model.transcript import Exchange, Transcript
+from touchstone.harness.model.transcript import RoundTrip, Transcript
 
 CONFORMS = "CONFORMS"
 UNSUPPORTED = "UNSUPPORTED"
@@ -242,14 +242,14 @@ def given_up(transcript: Transcript, allowed: tuple[str, ...] = ()) -> str | Non
     return None
 
 
-def is_refusal(exchange: Exchange) -> bool:
+def is_refusal(trip: RoundTrip) -> bool:
     """Whether the target says "not this version": it closes the connection, as Kafka does, or
     answers error 35, in an answer of the API or alone behind the correlation id.
     """
-    if exchange.received is None:
-        return exchange.ending is not None and exchange.ending.direction in ("closed", "reset")
-    alone = exchange.received.raw[4:] == struct.pack(">h", UNSUPPORTED_VERSION)
-    return alone or any(code == UNSUPPORTED_VERSION for code in _error_codes(exchange.answer))
+    if trip.received is None:
+        return trip.ending is not None and trip.ending.direction in ("closed", "reset")
+    alone = trip.received.raw[4:] == struct.pack(">h", UNSUPPORTED_VERSION)
+    return alone or any(code == UNSUPPORTED_VERSION for code in _error_codes(trip.answer))
 
 
 def _error_codes(value: object) -> Iterable[int]:
@@ -273,7 +273,7 @@ def unsupported(
     low, high = advertised.get(api, (0, -1))
     if low <= version <= high:
         return None
-    refused = [one for one in probe.exchanges if one.event.api == api and is_refusal(one)]
+    refused = [one for one in probe.round_trips if one.event.api == api and is_refusal(one)]
     if not refused:
         return None
     offered = f"{low} to {high}" if high >= 0 else "not at all"

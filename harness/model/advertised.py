@@ -52,7 +52,7 @@ def release_of(versions: Table) -> str | None:
 
 
 def nearest(versions: Table) -> str:
-    """The release that advertises most of the same ranges: what a stranger is held against."""
+    """The release that shares most ranges with these: what an unknown broker is held against."""
     return max(tables(), key=lambda name: (len(_same(tables()[name], versions)), number(name)))
 
 

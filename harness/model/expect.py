@@ -195,21 +195,21 @@ def _found(place: Location, transcript: Transcript) -> Any:
     """What stands at the place. Raises PathError or Undecided."""
     if place.source == "connection":
         return transcript.connections.get(place.step, "never opened")
-    exchange = transcript.by_label.get(place.step)
+    trip = transcript.by_label.get(place.step)
     if place.source == "outcome":
-        return _outcome(exchange)
-    if exchange is None or exchange.received is None:
-        raise Undecided(f"no answer ({_outcome(exchange)})")
+        return _outcome(trip)
+    if trip is None or trip.received is None:
+        raise Undecided(f"no answer ({_outcome(trip)})")
     if place.source == "size":
-        return len(exchange.received.raw)
-    if exchange.answer is None:
-        raise Undecided(f"an answer that does not decode: {exchange.undecodable}")
+        return len(trip.received.raw)
+    if trip.answer is None:
+        raise Undecided(f"an answer that does not decode: {trip.undecodable}")
     if place.source == "answer":
-        return paths.get(exchange.answer, place.path)
+        return paths.get(trip.answer, place.path)
     if place.source == "own batches":
-        found = _own_batches(exchange.answer, transcript.header.names)
+        found = _own_batches(trip.answer, transcript.header.names)
         return paths.get(found, place.path) if place.path else found
-    data = paths.get(exchange.answer, place.at) if place.at else _first_records(exchange.answer)
+    data = paths.get(trip.answer, place.at) if place.at else _first_records(trip.answer)
     reader = record_view.view if place.source == "batches" else wire_records.read
     try:
         opened = reader(bytes(data or b"")) or []
@@ -223,12 +223,12 @@ def _listed(value: Any) -> Any:
     return [_listed(inner) for inner in value] if type(value) in (list, tuple) else value
 
 
-def _outcome(exchange: Any) -> str:
-    if exchange is None:
+def _outcome(trip: Any) -> str:
+    if trip is None:
         return "not attempted"
-    if exchange.received is not None:
+    if trip.received is not None:
         return "received"
-    return exchange.ending.direction if exchange.ending else "nothing"
+    return trip.ending.direction if trip.ending else "nothing"
 
 
 def _first_records(value: Any) -> bytes | memoryview | None:

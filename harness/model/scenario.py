@@ -106,7 +106,7 @@ class Raw:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Ask again until a condition on the decoded answer holds; only the last exchange is kept.
+    """Ask again until a condition on the decoded answer holds; only the last round trip is kept.
 
     `also` holds further (path, op, value) conditions, all of which must hold at once. What to do
     when the tries are used up is not a choice: the case ends, its later steps are not attempted.

@@ -102,7 +102,7 @@ class Header:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class RoundTrip:
     """A request and what came of it; either half may be missing."""
 
     step: int
@@ -117,7 +117,7 @@ class Exchange:
     @property
     def event(self) -> Event:
         found = self.sent or self.received or self.ending
-        assert found is not None, "an exchange has at least one event"
+        assert found is not None, "a round trip has at least one event"
         return found
 
     @cached_property
@@ -175,7 +175,7 @@ class Transcript:
     events: tuple[Event, ...]
 
     @cached_property
-    def exchanges(self) -> list[Exchange]:
+    def round_trips(self) -> list[RoundTrip]:
         """What was asked and what came, in the order of the steps."""
         found: dict[int, dict[str, Any]] = {}
         places: dict[int, int] = {}
@@ -195,7 +195,7 @@ class Transcript:
                 parts.setdefault(slot, event)
         words = self.translation
         return [
-            Exchange(
+            RoundTrip(
                 step, self.label(step), at=places.get(step, self._awaited(step)),
                 translation=words, **parts,
             )
@@ -221,13 +221,13 @@ class Transcript:
         return None if stored is None else Translation.from_json(stored)
 
     @cached_property
-    def by_label(self) -> dict[str, Exchange]:
-        return {exchange.label: exchange for exchange in self.exchanges}
+    def by_label(self) -> dict[str, RoundTrip]:
+        return {trip.label: trip for trip in self.round_trips}
 
     @property
     def answers(self) -> dict[str, Struct]:
         """Decoded answers by the label of their step; steps without one are missing."""
-        decoded = {label: exchange.answer for label, exchange in self.by_label.items()}
+        decoded = {label: trip.answer for label, trip in self.by_label.items()}
         return {label: answer for label, answer in decoded.items() if answer is not None}
 
     @cached_property

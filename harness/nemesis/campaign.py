@@ -21,7 +21,7 @@ from touchstone.harness.model import history as histories
 from touchstone.harness.nemesis import faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 
-CALM_S = 0.8  # before each fault
+WITHOUT_FAULT_S = 0.8  # before each fault
 HOLD_S = (1.0, 3.0)  # how long a fault lasts, drawn between these
 RECOVERY_S, DRAIN_S = 60.0, 120.0
 NONE = "none"
@@ -80,7 +80,7 @@ def run(
     with Workload(plan, path) as workload:
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
-            workload.over.wait(CALM_S)
+            workload.over.wait(WITHOUT_FAULT_S)
             name = random.choice(list(names))
             if name != NONE:
                 bites.append(_bite(cluster, workload, name, random))

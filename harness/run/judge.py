@@ -227,8 +227,8 @@ class Judge:
             watch_oracle=self.strict_oracle, api=case.claim.api, version=case.version,
             strict=self.strict,
         )  # fmt: skip
-        if seen.death is not None:
-            verdict = ending.ended(verdict, seen.transcript, kafkas, seen.death.how)
+        if seen.end is not None:
+            verdict = ending.ended(verdict, seen.transcript, kafkas, seen.end.how)
         return Judgement(verdict, scenario, expectation, seen.transcript, kafkas)
 
     def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> ScenarioRun:

@@ -1,9 +1,9 @@
 """Which result files there are, what each says of itself, and whether it is whole.
 
 A result file is JSON Lines: a header, one line per case, a footer. A run that died leaves no
-footer, and a dead run shown as a green one is the worst report there is (bowtie's `MissingFooter`;
-reference/harness.md F12: "a file cut at any byte is rejected as incomplete"). So a file is believed
-only when its last line is a footer that ends in a newline and whose counts are those of its lines.
+footer, and a dead run shown as a green one is the worst report there is (bowtie's `MissingFooter`).
+So a file that is cut at any byte is refused as incomplete: one is believed only when its last line
+is a footer that ends in a newline and whose counts are those of its lines.
 
 Two readers, because 900 files of 5,000 lines must not pass through one Python loop: `edges` reads
 the first and the last line of a file and nothing between; `examine` is the harness's own reader and

@@ -170,16 +170,16 @@ def remove_orphans(client: docker.DockerClient) -> None:
     """Containers and networks of runs of this machine that were killed."""
     wanted = {"filters": {"label": OWNER}}
     for container in client.containers.list(all=True, **wanted):
-        if not _lives(container.labels[OWNER]):
+        if not _is_running(container.labels[OWNER]):
             with contextlib.suppress(NotFound):
                 container.remove(force=True, v=True)
     for network in client.networks.list(**wanted):
-        if not _lives(network.attrs["Labels"][OWNER]):
+        if not _is_running(network.attrs["Labels"][OWNER]):
             with contextlib.suppress(NotFound):
                 network.remove()
 
 
-def _lives(pid: str) -> bool:
+def _is_running(pid: str) -> bool:
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

@@ -3,7 +3,7 @@
 What the file has an address for is taken as it is, with the file's commands to harm it. What the
 file says how to start is started, one cluster for each number of brokers, racks and settings that
 it can be given, started again when it died, and ended with the run. Either way the cluster is then
-looked at as a stranger's is (`external`): ids, racks and the settings in force are its own.
+examined like any external target (`external`): ids, racks and the settings in force are its own.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class DescribedTarget:
 
     @property
     def _external(self) -> ExternalTarget:
-        """The cluster that this thread has used last, as a stranger sees it."""
+        """The cluster that this thread has used last, as an external target."""
         found: ExternalTarget = getattr(self._used, "last", self._latest)
         return found
 
@@ -282,7 +282,7 @@ class DescribedTarget:
 
 
 class _Running:
-    """A started cluster, as a stranger sees it; one endpoint for each shape that it serves."""
+    """A started cluster as an external target; one endpoint for each shape that it serves."""
 
     def __init__(self, cluster: DescribedCluster, external: ExternalTarget) -> None:
         self.cluster, self.external = cluster, external

@@ -243,7 +243,7 @@ class ExternalTarget:
         return dict(self._versions)
 
     def stop(self) -> None:
-        """It is somebody else's."""
+        """Nothing to stop: the target was started outside the run."""
 
     def _look(self) -> probe.Sight | None:
         """The cluster by its own metadata, asked for once; None when it does not answer."""

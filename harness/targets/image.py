@@ -53,7 +53,7 @@ def remove_orphans() -> None:
     listed = _docker("ps", "--all", "--filter", f"label={FOLDER}", "--format", shown)
     for line in listed.stdout.splitlines():
         container, pid, folder = line.split(" ", 2)
-        if pid.isdigit() and not _lives(int(pid)):
+        if pid.isdigit() and not _is_running(int(pid)):
             _docker("rm", "--force", "--volumes", container)
             if Path(folder).parent == Path(tempfile.gettempdir()):
                 remove(Path(folder))
@@ -127,7 +127,7 @@ def _docker(*words: str, seconds: float = SECONDS) -> subprocess.CompletedProces
         return subprocess.CompletedProcess(["docker", *words], 1, "", str(error))
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     with contextlib.suppress(PermissionError):
         try:
             os.kill(pid, 0)

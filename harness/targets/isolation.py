@@ -37,7 +37,7 @@ _DO_NOT_FLUSH = struct.pack("I", 2)
 
 
 class Isolation:
-    """Nothing special: what most clusters stand on."""
+    """No isolation: a broker runs as any program does."""
 
     name = "plain"
 

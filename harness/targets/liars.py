@@ -1,4 +1,4 @@
-"""Targets that lie about one thing each, to prove that somebody notices.
+"""Targets that lie about one thing each, to prove that a checker or the driver notices.
 
 A liar stands between the harness and honest answers (a broker behind it, or a stored transcript)
 and corrupts exactly one property. Each names who must catch it: a checker, or an ending that the
@@ -148,9 +148,9 @@ def stored(transcript: Transcript) -> Callable[[], Upstream]:
     A frame that is not in it ends the connection: whoever replays must use the same nonce.
     """
     answers: dict[bytes, bytes | None] = {}
-    for exchange in transcript.exchanges:
-        if exchange.sent is not None:
-            answers[exchange.sent.raw] = exchange.received.raw if exchange.received else None
+    for trip in transcript.round_trips:
+        if trip.sent is not None:
+            answers[trip.sent.raw] = trip.received.raw if trip.received else None
 
     def ask(frame: bytes) -> bytes | None:
         if frame not in answers or (answers[frame] is None and not _wants_no_answer(frame)):

@@ -2,8 +2,8 @@
 
 A cluster costs seconds to start and a few hundred megabytes to keep, so the same shape is served by
 the same cluster for as long as it is alive, and the one unused for longest makes room for another.
-A cluster that lost a process nobody stopped is replaced on the next use: a case that kills its
-target must not make every later case fail with it.
+A cluster that lost a process which the run did not stop is replaced on the next use: a case that
+kills its target must not make every later case fail with it.
 """
 
 from __future__ import annotations

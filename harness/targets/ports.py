@@ -19,7 +19,7 @@ USUAL_LOWEST = 32_768
 
 
 def free_ports(count: int) -> list[int]:
-    """So many ports that nobody uses, all different. LookupError when there are not as many.
+    """So many free ports, all different. LookupError when there are not as many.
 
     They begin at a random place, and not by the run's seed: two runs with one seed, side by side,
     must differ.
@@ -34,7 +34,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def in_a_row(count: int) -> int:
-    """The first of so many neighbouring ports that nobody uses. LookupError when there is none."""
+    """The first of so many neighbouring free ports. LookupError when there is none."""
     for first in _places(count):
         if all(map(_is_free, range(first, first + count))):
             return first

@@ -40,16 +40,14 @@ def conversation(*lines: Line, **header: Any) -> Transcript:
 
 def doctored(honest: Transcript, label: str, change: Callable[[dict[str, Any]], Any]) -> Transcript:
     """The transcript with one answer's decoded body changed in place."""
-    exchange = honest.by_label[label]
-    body = headers.decode_response(
-        exchange.received.api, exchange.received.version, exchange.received.raw
-    ).body
+    trip = honest.by_label[label]
+    body = headers.decode_response(trip.received.api, trip.received.version, trip.received.raw).body
     change(body)
     raw = headers.encode_response(
-        exchange.received.api, exchange.received.version, exchange.received.correlation_id, body
+        trip.received.api, trip.received.version, trip.received.correlation_id, body
     )
     events = tuple(
-        dataclasses.replace(event, raw=raw) if event is exchange.received else event
+        dataclasses.replace(event, raw=raw) if event is trip.received else event
         for event in honest.events
     )
     return dataclasses.replace(honest, events=events)

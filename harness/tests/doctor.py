@@ -25,11 +25,11 @@ def golden(release: str) -> Transcript:
 
 def step_with(transcript: Transcript, api: str, *, records: bool = False) -> str:
     """The label of the first answered step of this API (which brought records)."""
-    for label, exchange in transcript.by_label.items():
-        event = exchange.received
+    for label, trip in transcript.by_label.items():
+        event = trip.received
         if event is None or event.api is None or API[event.api].name != api:
             continue
-        if not records or _has_records(exchange.answer):
+        if not records or _has_records(trip.answer):
             return label
     raise LookupError(f"no answered {api} in this transcript")
 
@@ -44,12 +44,12 @@ def with_answer(
     transcript: Transcript, label: str, change: Callable[[dict[str, Any]], None]
 ) -> Transcript:
     """The transcript with this step's answer changed, encoded anew."""
-    exchange = transcript.by_label[label]
-    event = exchange.received
+    trip = transcript.by_label[label]
+    event = trip.received
     assert event is not None and event.api is not None and event.version is not None
-    body = copy.deepcopy(exchange.answer)  # decoded once and shared
+    body = copy.deepcopy(trip.answer)  # decoded once and shared
     change(body)
-    raw = headers.encode_response(event.api, event.version, exchange.response.correlation_id, body)
+    raw = headers.encode_response(event.api, event.version, trip.response.correlation_id, body)
     return _replaced(transcript, event, dataclasses.replace(event, raw=raw))
 
 
@@ -120,8 +120,8 @@ def changed(part: Expectation, transcript: Transcript) -> Iterator[Transcript]:
     if source == "connection":
         yield _other_end(transcript, place.step)
     elif source == "outcome":
-        exchange = transcript.by_label[place.step]
-        last = exchange.received or exchange.ending or exchange.sent
+        trip = transcript.by_label[place.step]
+        last = trip.received or trip.ending or trip.sent
         for direction in ("closed", "garbled", "silent"):
             other = dataclasses.replace(last, direction=direction, raw=b"", api=None, version=None)
             yield _replaced(transcript, last, other)

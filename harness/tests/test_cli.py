@@ -242,12 +242,12 @@ def test_diff_names_what_it_cannot_read(tmp_path):
 
 
 def test_every_leaf_stands_where_it_is_said_to_stand():
-    for exchange in SEEN.exchanges:
-        leaves = anatomy.response_leaves(exchange)
-        assert len(leaves) == len(anatomy.flat(exchange.answer)) or exchange.answer is None
+    for trip in SEEN.round_trips:
+        leaves = anatomy.response_leaves(trip)
+        assert len(leaves) == len(anatomy.flat(trip.answer)) or trip.answer is None
         for leaf in leaves:
             if leaf.path.endswith("error_code"):
-                raw = exchange.received.raw[leaf.start : leaf.end]
+                raw = trip.received.raw[leaf.start : leaf.end]
                 assert int.from_bytes(raw, "big", signed=True) == leaf.value
 
 

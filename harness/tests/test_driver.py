@@ -82,7 +82,7 @@ VERSIONS = {"error_code": 0, "api_keys": [{"api_key": 18, "min_version": 0, "max
 HONEST = answering(ApiVersions=VERSIONS)
 
 
-def test_an_exchange_is_sent_and_received():
+def test_a_round_trip_is_sent_and_received():
     found = play(HONEST, ASK, target="script", release="4.3", seed=3)
     assert directions(found) == ["opened", "sent", "received"]
     assert found.answers["asked"] == VERSIONS
@@ -191,7 +191,7 @@ def test_an_unsupported_apiversions_is_read_as_version_0():
     assert found.answers["asked"]["error_code"] == 35
 
 
-def test_until_keeps_only_the_last_exchange():
+def test_until_keeps_only_the_last_round_trip():
     seen = []
 
     def counting(request):

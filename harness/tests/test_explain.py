@@ -18,6 +18,7 @@ def test_a_claim_is_explained_with_its_evidence_and_its_steps():
     assert "TOPIC-11: A number of partitions of zero or less is refused" in done.output
     assert "AdminUtils.assignReplicasToBrokers, 1.0.2" in done.output
     assert "create: CreateTopics v2" in done.output
+    assert "create: topics[*].error_code each is INVALID_PARTITIONS (37)" in done.output
     assert "pytest --pyargs touchstone.suites.topics.test_refusals::" in done.output
 
 

@@ -85,7 +85,7 @@ def test_what_only_prepares_is_asked_in_a_version_that_is_served():
         judge.close()
     assert found.verdict.kind == CONFORMS, found.verdict
     assert found.target is not None
-    versions = [one.event.version for one in found.target.exchanges if one.label == "create"]
+    versions = [one.event.version for one in found.target.round_trips if one.label == "create"]
     assert versions == [4]
     assert old.verdict.kind == UNSUPPORTED
 

@@ -83,7 +83,7 @@ def test_frames_larger_than_a_packet_and_every_way_to_end(scapy, tmp_path):
 
 def test_diff_writes_both_sides(scapy, tmp_path):
     honest = golden("4.3")
-    label = next(one.label for one in honest.exchanges if one.answer is not None)
+    label = next(one.label for one in honest.round_trips if one.answer is not None)
     liar = doctored(honest, label, lambda body: body.update(error_code=9))
     names = []
     for name, one in (("a", honest), ("b", liar)):

@@ -7,7 +7,13 @@ import dataclasses
 import pytest
 
 from touchstone.harness.model import transcript
-from touchstone.harness.model.transcript import Event, Exchange, Header, Transcript, TranscriptError
+from touchstone.harness.model.transcript import (
+    Event,
+    Header,
+    RoundTrip,
+    Transcript,
+    TranscriptError,
+)
 from touchstone.harness.tests.conversations import conversation
 from touchstone.harness.tests.witness import RELEASES, golden
 
@@ -109,6 +115,6 @@ def test_a_case_that_reached_nobody_hung():
     assert (found.connection, found.complete) == ("hung", False)
 
 
-def test_an_exchange_without_events_is_a_mistake_of_ours():
+def test_a_round_trip_without_events_is_a_mistake_of_ours():
     with pytest.raises(AssertionError):
-        _ = Exchange(0, "x").event
+        _ = RoundTrip(0, "x").event

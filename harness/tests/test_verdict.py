@@ -202,6 +202,6 @@ def test_not_listed_but_not_refused_is_not_unsupported(probe):
 
 def test_error_35_is_a_refusal_wherever_it_stands():
     listing = with_answer(SEEN, CREATE, set_code(35))
-    exchange = listing.by_label[CREATE]
-    assert verdict.is_refusal(exchange)
+    trip = listing.by_label[CREATE]
+    assert verdict.is_refusal(trip)
     assert not verdict.is_refusal(SEEN.by_label[CREATE])

@@ -127,7 +127,7 @@ class Broker:
 
         What a part of the broker keeps between requests are the fields of such a class. It is not
         made sooner, and its module not loaded sooner, than something needs it: a broker that is
-        asked little loads little (start-up is a promise: design.md section 5).
+        asked little loads little (`touchstone bench startup`).
         """
         found = self._rooms.get(kind)
         if found is None:

@@ -1,8 +1,8 @@
 """The folder `handlers/` is the table of handlers: one file serves one API key.
 
 A file `handlers/kNN_name.py` serves key NN; its stem is the schema's stem. It is imported when the
-first such request arrives, so that a broker that is asked little loads little (start-up is a
-promise: design.md section 5). Adding an API is adding a file.
+first such request arrives, so that a broker that is asked little loads little
+(`touchstone bench startup`). Adding an API is adding a file.
 
 What stands between the request and the instant in the signature of `handle` is what the API may
 touch of its broker: `handle(request, groups: Groups, persona: Persona, now)` gets the broker's one

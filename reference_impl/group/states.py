@@ -4,13 +4,35 @@ Every cell is written, also those that refuse and those that cannot happen (`FAU
 is our own error, never the peer's). The table says nothing of members, timers or answers' forms:
 the coordinator classifies what happened as an input, looks here, and does what the cell says.
 
-Releases up to 2.2 differ from later ones in a few cells: a dead group is UNKNOWN_MEMBER_ID there
-and COORDINATOR_NOT_AVAILABLE later, and while assignments are awaited a heartbeat is told
-REBALANCE_IN_PROGRESS. `early=True` asks for their column. `Cell.first` marks answers that they
-give before looking at the member and its generation (OFFS-12).
+Why a table
+-----------
+
+Kafka has this list twice: as comments on its states (GroupMetadata.scala) and as a match over the
+state in each function of GroupCoordinator. At 2.8.2 the two disagree. The comment on
+CompletingRebalance refuses heartbeats, the code answers them and restarts the session; the comment
+on Dead says UNKNOWN_MEMBER_ID, the code COORDINATOR_NOT_AVAILABLE. Here the list that is read is
+the list that runs: a test walks its whole product, and `Table.walked` shows which cells Kafka's
+recordings have tried.
+
+What is not in it
+-----------------
+
+1. Whether the member, its instance id and its generation are the group's. As inputs these would
+   multiply every column by the ways of being wrong; as one check (`Coordinator.fault`) they stand
+   before the look-up. Up to 2.2 a few answers come before that check: `Cell.first` (OFFS-12).
+2. Facts that decide between two next states are inputs of their own, so that each cell has one next
+   state: JOINED or DESERTED, SYNC or SYNC_LEADER, JOIN_KEPT or JOIN_LEADER. The exception is
+   REPLACE: whether the protocol changes is known only when the returned member is in the group.
+3. Time. ASSIGN leads to STABLE when the group's log has the assignments (GROUP-18), and not if a
+   rebalance has begun meanwhile. A deadline is an input once it has passed: REMOVAL, JOINED.
+
+Releases up to 2.2 differ in a few cells: a dead group is UNKNOWN_MEMBER_ID there and
+COORDINATOR_NOT_AVAILABLE later, and a heartbeat while assignments are awaited answers
+REBALANCE_IN_PROGRESS. `early=True` asks for their table.
 
 Sources: GROUP-01, 02, 08 to 10, 13, 17, 18, 21, 22, 24, OFFS-05 to 13;
-GroupMetadata.scala@1.0.2, 2.2.1, 2.8.2; ClassicGroup.java@4.3.1; observed on all five releases.
+GroupMetadata.scala and GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2; ClassicGroup.java@4.3.1;
+observed on all five releases.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from touchstone.reference_impl.sim.workloads import WORKLOADS
 
 LOOK_MS = 100  # how often the invariants are looked at
 STALL_MS = 12_000  # with one broker of three harmed, a write may take so long and no longer
-CALM_MS = 15_000  # for everything to come back once all is healed
+RECOVERY_MS = 15_000  # for everything to come back once all is healed
 START_MS, DRAIN_MS = 500, 4_000
 PATIENCE_MS = 40_000  # with who still has to read: members that died must be missed first
 
@@ -74,7 +74,7 @@ def trial(
         _pass(simulation, invariants, history, seconds * 1000, stall_ms=STALL_MS)
         faults.stop()
         work.end_faults()
-        _pass(simulation, invariants, history, CALM_MS, stall_ms=STALL_MS)
+        _pass(simulation, invariants, history, RECOVERY_MS, stall_ms=STALL_MS)
         for step in work.steps():
             for each in step:
                 each.stopped = True

@@ -274,7 +274,7 @@ def test_most_votes_choose_the_protocol(case):
     )
 
 
-def _crowd(group, members):
+def _join_all(group, members):
     """So many members in one generation; the first of them leads."""
     names = [chr(ord("a") + index) for index in range(members)]
     first, *others = names
@@ -298,7 +298,7 @@ def test_a_full_group_takes_nobody(case):
     group = case.group()
     return case.scenario(
         coordinated(group),
-        _crowd(group, FULL),
+        _join_all(group, FULL),
         join("n", group, version=case.version, name="ask"),
         describe(group, name="after"),
         expect=all_of(

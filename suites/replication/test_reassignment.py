@@ -48,9 +48,9 @@ MOVES = {"api": API, "versions": only(API, 0), **SHORT_SESSIONS_UNHARMED}
 HALF_WAY = {"api": API, "versions": only(API, 0), **SHORT_SESSIONS}
 
 
-def told(case, topic, name):
-    """How the topic is seen; in 2.8, where a move goes through a leader epoch for each of several
-    steps, the last of which may be on its way when the row is whole, without epochs.
+def _topic_row(case, topic, name):
+    """The Metadata that shows the topic. In 2.8 without epochs: a move goes through a leader epoch
+    for each of several steps, and the last may be on its way when the row is whole.
     """
     asked = look(case, topic, name)
     return replace(asked, version=WITHOUT_EPOCHS) if case.release == "2.8" else asked
@@ -60,7 +60,7 @@ def done(case, topic, row, *, leader=None, name="done"):
     """Look until the row is this, all of it in sync, under this leader (the first by default)."""
     return [
         Until(
-            told(case, topic, name), ROW, "==", list(row),
+            _topic_row(case, topic, name), ROW, "==", list(row),
             also=(
                 (LEADER, "==", row[0] if leader is None else leader),
                 (ISR, "len ==", len(row)),
@@ -330,7 +330,7 @@ def test_a_cancelled_move_goes_back(case):
         Until(look(case, name), ROW, "len ==", 3),
         write(name, TWO),
         reassign(name, {0: None}, name="cancel"),
-        Until(told(case, name, "done"), ROW, "len ==", 2, also=((ISR, "len ==", 2),)),
+        Until(_topic_row(case, name, "done"), ROW, "len ==", 2, also=((ISR, "len ==", 2),)),
         Until(reassignments(name, name="done all"), "topics", "len ==", 0),
         resume_broker(2),
         marked(name, 2, **how),

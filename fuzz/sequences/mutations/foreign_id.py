@@ -1,4 +1,4 @@
-"""Give a step an id that belongs to somebody else: of another field, member, producer or script."""
+"""Give a step an id of another owner: of another field, member, producer or script."""
 
 from __future__ import annotations
 

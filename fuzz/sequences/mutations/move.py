@@ -1,4 +1,4 @@
-"""Send a step over another connection: one of the script's, or one that nobody has used."""
+"""Send a step over another connection: one of the script's, or a new one."""
 
 from __future__ import annotations
 

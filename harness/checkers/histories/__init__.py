@@ -11,7 +11,7 @@ broker in neither case. Golden histories in `harness/tests/golden/histories` sho
 one that breaks it and the nearest one that does not; in `test_histories.py` a lie for each turns
 any sound history into one that must be refused.
 
-Sources: design.md section 3 point 9; Jepsen's analyses of Redpanda 21.10.1 and Bufstream 0.1.0 for
+Sources: Jepsen's analyses of Redpanda 21.10.1 and Bufstream 0.1.0 for
 the classes (lost write, duplicate, inconsistent offsets, poll skip, non-monotonic poll, aborted
 read, torn transaction); KIP-98 for what idempotence and isolation promise.
 """

@@ -2,7 +2,7 @@
 
 Offsets may have gaps (markers of transactions, records that were aborted or compacted), so a gap
 is none of the consumer's business until somebody else, under the same isolation, reads a record in
-it. Sources: Jepsen's poll skip; appendix A of harness.md, number 1.
+it. Sources: Jepsen's poll skip; the first of the findings in harness/tests/test_known_findings.py.
 """
 
 from __future__ import annotations

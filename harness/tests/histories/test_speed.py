@@ -2,7 +2,7 @@
 
 `python -m touchstone.harness.tests.histories.test_speed` prints them.
 
-The bound of issue 4 is 100,000 operations within a minute. A test that looks at a clock fails on a
+The bound is 100,000 operations within a minute. A test that looks at a clock fails on a
 busy machine and proves nothing on an idle one, so what is tested is the cost that cannot be argued
 with: how often each property's work grows when the history does.
 """

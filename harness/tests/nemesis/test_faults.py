@@ -124,7 +124,7 @@ def test_a_fault_that_did_not_bite_makes_a_run_inconclusive(cluster, tmp_path, m
 
     monkeypatch.setattr(nemesis, "faults", lambda: {"toothless": Toothless})
     monkeypatch.setattr(campaign, "faults", nemesis.faults)
-    monkeypatch.setattr(campaign, "CALM_S", 0.05)
+    monkeypatch.setattr(campaign, "WITHOUT_FAULT_S", 0.05)
     monkeypatch.setattr(campaign, "HOLD_S", (0.05, 0.05))
     plan = campaign.Plan(
         tuple(f"{host}:{port}" for host, port in cluster.endpoint.bootstrap), ("toothless",),

@@ -6,6 +6,8 @@ from touchstone.harness.model.target import KINDS, Target
 from touchstone.harness.targets import UnknownTarget, addresses, matrix, parse
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 
+NEWEST = matrix.releases()[-1]
+
 
 @pytest.mark.parametrize(
     ("spec", "name", "release", "kind"),
@@ -13,7 +15,7 @@ from touchstone.reference_impl.broker.personas.releases import RELEASES
         ("kafka@4.3", "kafka@4.3.1", "4.3", "process"),
         ("kafka@4.3.1", "kafka@4.3.1", "4.3", "process"),
         ("kafka@1.0", "kafka@1.0.2", "1.0", "process"),
-        ("kafka@latest", "kafka@4.3.1", "4.3", "process"),
+        ("kafka@latest", f"kafka@{NEWEST.version}", NEWEST.name, "process"),
         (" kafka@2.8.2 ", "kafka@2.8.2", "2.8", "process"),
     ],
 )

@@ -1,7 +1,7 @@
 """Coordinators are told here that the leaders of an internal topic changed, or that topics went.
 
 Each is imported when it is first told something, so that a broker that coordinates nothing loads
-nothing of it (start-up is a promise: design.md section 5).
+nothing of it (`touchstone bench startup`).
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ What can become of a request:
 
 `drop` and `close` come in two kinds that a client cannot tell apart and must survive both: the
 request was carried out and only its answer is lost (`carried_out`, the default), or it never was.
-`error` is instead of doing what was asked, unless `carried_out` is set. This is the fault plan of
-brokers.md section 5; kfake's control functions and librdkafka's mock requests errors are its kin.
+`error` is instead of doing what was asked, unless `carried_out` is set. kfake's control
+functions and the request errors of librdkafka's mock are made for the same purpose.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Rule:
         try:
             return API[self.api].key if isinstance(self.api, int) else by_name(self.api).key
         except (KeyError, ValueError):
-            raise BadRule(f"api: nobody knows {self.api!r}") from None
+            raise BadRule(f"api: {self.api!r} is no API name or key, as Produce or 0") from None
 
     @property
     def code(self) -> int:
@@ -92,7 +92,9 @@ class Rule:
         try:
             return int(ErrorCode[self.error])
         except KeyError:
-            raise BadRule(f"error: nobody knows {self.error!r}") from None
+            raise BadRule(
+                f"error: {self.error!r} is no error name, as NOT_LEADER_OR_FOLLOWER"
+            ) from None
 
     @property
     def carries_out(self) -> bool:

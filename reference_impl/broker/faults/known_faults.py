@@ -1,8 +1,8 @@
 """These switches plant defects that other brokers were seen with: (name, sentence, caught by).
 
 Each is a finding of a compatibility sweep over brokers that claim to speak Kafka, so each is one
-that somebody will make again. `switches.py` lists them with ours; harness/tests/test_appendix_a.py
-says which of the findings each stands for.
+that somebody will make again. `switches.py` lists them with ours, and
+harness/tests/test_known_findings.py says which of the findings each stands for.
 """
 
 ROWS = (

@@ -9,6 +9,7 @@ from touchstone.reference_impl.broker.personas import PERSONAS, RELEASES, unstab
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 from touchstone.reference_impl.wire.apis import API
 
+NEWEST = RELEASES[-1]
 ON = {"unstable.api.versions.enable": "true"}
 INIT = {
     "transactional_id": "t",
@@ -19,12 +20,12 @@ INIT = {
 
 
 def listed(config):
-    return Assembly.of(RELEASES[-1], config, ()).persona.broker_listener
+    return Assembly.of(NEWEST, config, ()).persona.broker_listener
 
 
-def test_init_producer_id_is_all_that_4_3_adds():
+def test_init_producer_id_is_all_that_the_newest_adds():
     """Seen on a 4.3.1 with the setting."""
-    usual = PERSONAS["4.3"].broker_listener
+    usual = PERSONAS[NEWEST].broker_listener
     assert listed(ON) == {**usual, 22: (0, 6)}
     assert listed({"unstable.api.versions.enable": "false"}) == listed({}) == usual
 
@@ -42,7 +43,7 @@ def test_init_producer_id_is_all_that_4_3_adds():
     ],
 )
 def test_two_phase_commit_is_refused_in_the_order_of_4_3_1(asked, code):
-    answer = OneBroker("4.3", **ON).ask("InitProducerId", 6, {**INIT, **asked})
+    answer = OneBroker(NEWEST, **ON).ask("InitProducerId", 6, {**INIT, **asked})
     assert answer["error_code"] == code
     ongoing = answer["ongoing_txn_producer_id"], answer["ongoing_txn_producer_epoch"]
     assert ongoing == (-1, -1)
@@ -51,7 +52,7 @@ def test_two_phase_commit_is_refused_in_the_order_of_4_3_1(asked, code):
 def test_an_api_that_no_release_lists_is_unstable(monkeypatch):
     new = replace(API[17], key=99)
     monkeypatch.setattr(unstable, "API", {**API, 99: new})
-    assert unstable.with_unstable(PERSONAS["4.3"]).broker_listener[99] == (0, 1)
+    assert unstable.with_unstable(PERSONAS[NEWEST]).broker_listener[99] == (0, 1)
 
 
 def test_an_older_release_refuses_the_setting_in_one_line():

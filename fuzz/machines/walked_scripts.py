@@ -25,7 +25,7 @@ Cell = tuple[StrEnum, StrEnum]
 
 
 @dataclass(frozen=True)
-class Walked:
+class WalkedScript:
     """A script with where it came from: what each step did (None: opening), and the faults."""
 
     machine: Machine
@@ -36,7 +36,7 @@ class Walked:
 
 
 @dataclass(frozen=True)
-class Walks:
+class WalkedScripts:
     """Machines as a target has them. `word` keeps the names of one run from those of another."""
 
     machines: Sequence[Machine]
@@ -62,7 +62,7 @@ class Walks:
 
     def walked(
         self, seed: int, mutators: Mapping[str, Mutate], faults: tuple[int, int]
-    ) -> Iterator[tuple[int, Walked]]:
+    ) -> Iterator[tuple[int, WalkedScript]]:
         """(index, case) for ever; nothing where no machine is there."""
         machines, cells = self.there(), self.cells()
         index = 0
@@ -81,23 +81,23 @@ class Walks:
 
     def one(
         self, machine: Machine, goal: Cell, draw: random.Random, name: str, *, broken: bool = False
-    ) -> Walked:
+    ) -> WalkedScript:
         """A walk through a cell, whose request is to be broken or not."""
         model = Model(machine, self.ranges, self.release, draw, name)
         step = walk(model, goal, STEPS, broken=broken)
-        return Walked(machine, model.script, tuple(model.trail), (), step)
+        return WalkedScript(machine, model.script, tuple(model.trail), (), step)
 
-    def again(self, machine: Machine, actions: Sequence[StrEnum], name: str) -> Walked | None:
+    def again(self, machine: Machine, actions: Sequence[StrEnum], name: str) -> WalkedScript | None:
         """A walk of these actions; None where one of them cannot be asked."""
         model = Model(machine, self.ranges, self.release, random.Random(0), name)
         for action in actions:
             if action not in model.available():
                 return None
             model.take(action)
-        return Walked(machine, model.script, tuple(model.trail), (), len(model.steps) - 1)
+        return WalkedScript(machine, model.script, tuple(model.trail), (), len(model.steps) - 1)
 
 
-def faulty(one: Walked, mutators: Mapping[str, Mutate], draw: random.Random) -> Walked:
+def faulty(one: WalkedScript, mutators: Mapping[str, Mutate], draw: random.Random) -> WalkedScript:
     """With one more fault in the step that it was drawn for. One that would harm the target is not
     put in, but the step counts as broken: the walk goes on as if it had been refused.
     """

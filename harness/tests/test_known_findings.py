@@ -1,7 +1,7 @@
-"""The 32 findings of other people's sweeps (harness.md, appendix A), each planted.
+"""The 32 findings of other people's sweeps over brokers that imitate Kafka, each planted.
 
-A row is a finding in the appendix' order and words, with the switches that plant it; the claims
-that catch them are the switches' own affair (`caught_by`, held to the truth by test_detection.py).
+A row is a finding in the order in which they were collected, with the switches that plant it. Which
+claims catch them is a fact of the switches (`caught_by`, held to the truth by test_detection.py).
 What is planted nowhere says why. A row that is missing, or a switch that is not there, is red.
 """
 
