@@ -9,9 +9,8 @@ import click
 
 from touchstone.fuzz import against
 from touchstone.fuzz.campaign import Campaign
-from touchstone.fuzz.deaths import accepts
 from touchstone.fuzz.generator import Generator
-from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.runner import Link, accepts, stopwatch
 from touchstone.fuzz.share import RESTORE_EVERY, Where
 from touchstone.fuzz.target_run import FOUND, Bounds, Special, reviving, started
 from touchstone.fuzz.targets import served_pairs

@@ -9,23 +9,17 @@ ends the campaign.
 
 from __future__ import annotations
 
-import socket
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from touchstone.fuzz.campaign import Finding, play
 from touchstone.fuzz.engine import Kind, Planned
 from touchstone.fuzz.outcome import KEPT
-from touchstone.fuzz.runner import Link
-from touchstone.harness.model.target import Address
+from touchstone.fuzz.runner import Link, accepts
 
 ORACLE = "stays_alive"
 MOST = 20
 """Deaths after which a campaign ends: what is left of it would be starts."""
-DYING_S = 2.0
-"""How long a target may take to go, after it did not answer."""
-LOOK_S = 0.05
 
 
 @dataclass
@@ -65,15 +59,3 @@ class Deaths:
         except ConnectionError:
             return False
         return outcome.end == KEPT or accepts(link.address)
-
-
-def accepts(address: Address, patience_s: float = DYING_S) -> bool:
-    """Whether the target still accepts connections when it has had time to die."""
-    deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(address, patience_s).close()
-        except OSError:
-            return False
-        time.sleep(LOOK_S)
-    return True

@@ -224,3 +224,20 @@ class Link:
             frames = Frames(ANSWER_LIMIT)
             while (chunk := other.recv(CHUNK)) and not frames.feed(chunk):
                 pass
+
+
+DYING_S = 2.0
+"""How long a target may take to go, after it did not answer."""
+LOOK_S = 0.05
+
+
+def accepts(address: Address, patience_s: float = DYING_S) -> bool:
+    """Whether the target still accepts connections when it has had time to die."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(address, patience_s).close()
+        except OSError:
+            return False
+        time.sleep(LOOK_S)
+    return True
