@@ -24,7 +24,7 @@ def seen(answer: Any) -> Any:
                 inner = seen(value)
                 if inner or value == [] or value is None:
                     found[key] = inner
-            elif key in _NAMED or key.endswith("error_code") or key.endswith(_BITS):
+            elif key in _NAMED or key.endswith(("error_code", _BITS)):
                 found[key] = value
         return found
     if isinstance(answer, list):

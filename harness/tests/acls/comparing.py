@@ -21,7 +21,6 @@ from touchstone.reference_impl.wire.apis import API
 
 PATIENCE_S = 30.0
 DELETE_TOPICS = 20
-NEW = bytes.fromhex("00000000000040008000000000000001")  # an id that no topic has
 
 
 class Question(NamedTuple):
@@ -36,6 +35,7 @@ class Question(NamedTuple):
 def settings(release: str) -> dict[str, Any]:
     return {"authorizer.class.name": persona(release).quirk("acls.authorizer"),
             "allow.everyone.if.no.acl.found": "true",
+            "log.retention.ms": -1,  # the records that are sent are of 1970
             "group.initial.rebalance.delay.ms": 0}  # fmt: skip
 
 
@@ -77,12 +77,12 @@ def questions(release: str) -> Iterator[Question]:
             continue
         for version in range(low, high + 1):
             if persona(release).serves(key, version):
-                for number, _ in enumerate(REQUESTS[key](version, lambda name: NEW)):
+                for number, _ in enumerate(REQUESTS[key](version, no_id)):
                     yield Question(key, version, number)
 
 
 def body(question: Question, broker: Broker) -> Body:
-    made = REQUESTS[question.key](question.version, lambda name: broker.ids.get(name, NEW))
+    made = REQUESTS[question.key](question.version, lambda name: broker.ids.get(name, no_id(name)))
     return _known(list(made)[question.number], API[question.key].request.fields)
 
 
@@ -103,13 +103,21 @@ def differences(question: Question, brokers: list[Broker]) -> list[str]:
         if question.key == DELETE_TOPICS:
             for name in DOOMED:
                 _create(each, name)
-        answers.append(seen(each.ask(API[question.key].name, question.version, body(question, each))))
+        answers.append(
+            seen(each.ask(API[question.key].name, question.version, body(question, each)))
+        )
     return apart(*answers)
+
+
+def no_id(name: str) -> bytes:
+    """One that no topic has, for each name another."""
+    return b"no such id here "[: 16 - len(name) % 16] + name.encode()[: len(name) % 16]
 
 
 def _prepare(broker: Broker, release: str) -> None:
     for name in TOPICS:
         _create(broker, name)
+    _until(broker, "InitProducerId", 0, {"transactional_id": None, "transaction_timeout_ms": 1000})
     for group in TOPICS:
         _until(broker, "FindCoordinator", 1, {"key": group, "key_type": 0})
         _until(broker, "FindCoordinator", 1, {"key": group, "key_type": 1})
@@ -125,18 +133,19 @@ def _create(broker: Broker, name: str) -> None:
            "configs": []}  # fmt: skip
     made = {"topics": [row], "timeout_ms": 15_000, "validate_only": False}
     version = 2 if 2 in _range(broker, 19) else 1
-    answer = broker.admin.ask("CreateTopics", version, made)
-    if answer["topics"][0]["error_code"] == 36:  # it is there
-        return
-    by_id = 10 in _range(broker, 3)
-    version = 10 if by_id else 1
+    newest = min(_range(broker, 3)[-1], 10)
     until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        asked = {"topics": [{"name": name, "topic_id": bytes(16)}], "allow_auto_topic_creation": False}
-        found = broker.admin.ask("Metadata", version, asked)["topics"][0]
-        if not found["error_code"] and found["partitions"]:
-            if not found["partitions"][0]["error_code"]:
-                broker.ids[name] = bytes(found.get("topic_id") or NEW)
+    while time.monotonic() < until:  # one that is being deleted is there, and then not
+        broker.admin.ask("CreateTopics", version, made)
+        asked = {
+            "topics": [{"name": name, "topic_id": bytes(16)}],
+            "allow_auto_topic_creation": False,
+        }
+        found = broker.admin.ask("Metadata", newest, asked)["topics"][0]
+        led = found["partitions"] and not found["partitions"][0]["error_code"]
+        if led and not found["error_code"]:
+            broker.ids[name] = bytes(found.get("topic_id", b"")) or no_id(name)
+            if any(broker.ids[name]):
                 return
     raise TimeoutError(f"{name} has no leader")
 

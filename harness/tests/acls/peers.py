@@ -104,7 +104,9 @@ class Broker:
 
     def grant(self, grants: Iterable[Grant]) -> None:
         """These ACLs and no others, beside the admin's; returns when the broker knows them."""
-        wanted = {*ADMINS, *grants}
+        tokens = ResourceType.DELEGATION_TOKEN
+        admins = (each for each in ADMINS if self.version or each.kind != tokens)  # since 1.1
+        wanted = {*admins, *grants}
         gone, new = self._granted - wanted, wanted - self._granted
         if new:
             rows = [each.creation() for each in sorted(new)]

@@ -184,11 +184,15 @@ class _Fetch:
     def _denied(self, access: Access, want: FetchPartition) -> int:
         """The error of what this peer may not read: a follower has to be a broker."""
         if self.replica >= 0:
-            if access.cluster(Operation.CLUSTER_ACTION):
+            old = self.persona.quirk("acls.followers-read-as-well")
+            if not access.cluster(Operation.CLUSTER_ACTION):
+                cluster, topic = (
+                    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+                )
+                return cluster if old else topic
+            if not old:
                 return ErrorCode.NONE
-            if self.persona.quirk("acls.strange-followers-hear-of-the-cluster"):
-                return ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-            return ErrorCode.TOPIC_AUTHORIZATION_FAILED
         if want.topic is None or access.topic(Operation.READ, want.topic):
             return ErrorCode.NONE
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -220,7 +224,8 @@ class _Fetch:
                     return _error(want.index, ErrorCode.UNKNOWN_SERVER_ERROR)
                 if self.persona.quirk("fetch.refuses-strangers"):
                     return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-                return self._row(want, log.marks(), b"")
+                found = log.read(offset, max_bytes, min_one=min_one, isolation=self.isolation)
+                return self._row(want, found, b"")
             if self.replicas.registered_anew(self.replica, self.replica_epoch):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             diverging = _diverging(replica, want)

@@ -47,10 +47,16 @@ ROWS: Rows = {
         {"1.0": False, "3.9": True},
         "KafkaApis.handleWriteTxnMarkersRequest at 1.0.2, 2.2.1, 2.8.2, 3.9",
     ),
-    "acls.strange-followers-hear-of-the-cluster": (
-        "A Fetch of a follower that is no broker answers CLUSTER_AUTHORIZATION_FAILED for each "
-        "partition; without the quirk TOPIC_AUTHORIZATION_FAILED.",
+    "acls.followers-read-as-well": (
+        "A follower's Fetch needs READ on topics beside CLUSTER_ACTION, and without that answers "
+        "CLUSTER_AUTHORIZATION_FAILED; without the quirk TOPIC_AUTHORIZATION_FAILED.",
         {"1.0": True, "2.2": False},
         "KafkaApis.handleFetchRequest at 1.0.2, 2.2.1, 2.8.2, 3.9",
+    ),
+    "acls.types-are-judged-by-example": (
+        "Whether some resource of a type may be written is first asked of one by the name of "
+        "hardcode; without the quirk allow.everyone.if.no.acl.found is enough.",
+        {"1.0": False, "3.9": True},
+        "AclAuthorizer.authorizeByResourceType at 2.8.2, Authorizer's at 3.9; observed on 4.3.1",
     ),
 }

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.security.acls.access import Access
 from touchstone.reference_impl.broker.security.acls.authorizer import Authorizer, settings_of
-from touchstone.reference_impl.broker.security.acls.guarding import Asked
+from touchstone.reference_impl.broker.security.acls.guarding import SHARE, Asked
 from touchstone.reference_impl.broker.security.acls.guards import GUARDS
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
 
@@ -38,6 +39,11 @@ class AccessControl:
             self.acls.discard(pattern, entry)
         self._broker.cluster.generation += 1
 
+    def _speaks(self, protocol: str) -> bool:
+        if protocol == SHARE:
+            return self._broker.room(ShareGroups).enabled()
+        return bool(self._broker.persona.quirk("groups.consumer-protocol-is-on"))
+
     def guarded(self, key: int, handle: Handle) -> Handle:
         """The handler of this API, for those who may use it; brokers of this process may."""
         guard, broker, authorizer = GUARDS.get(key), self._broker, self.authorizer
@@ -57,6 +63,7 @@ class AccessControl:
                 broker.metadata,
                 broker.config,
                 broker.persona.kraft or cluster.controller_id == broker.id,
+                self._speaks,
             )
             return guard(asked, lambda left: handle(left.request, now))
 

@@ -28,6 +28,7 @@ from touchstone.reference_impl.cluster.acls import (
 
 CLASS = "authorizer.class.name"
 ANYBODY = "User:*"
+EXAMPLE = "hardcode"  # of a resource, in Authorizer.authorizeByResourceType
 MOST_KEPT = 10_000  # decisions, until all of them are forgotten
 _IMPLIED_BY: Mapping[int, tuple[int, ...]] = {
     Operation.DESCRIBE: (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER),
@@ -38,6 +39,7 @@ _IMPLIED_BY: Mapping[int, tuple[int, ...]] = {
 class AuthorizerSettings(NamedTuple):
     super_users: frozenset[str]  # as in "User:alice"
     allow_everyone: bool  # where no ACL is about a resource
+    by_example: bool  # judge of a type of resources by one of a name that nobody thought of
 
 
 def settings_of(config: Mapping[str, str], persona: Persona) -> AuthorizerSettings | None:
@@ -57,7 +59,8 @@ def settings_of(config: Mapping[str, str], persona: Persona) -> AuthorizerSettin
                 f"super.users={word}: expected a string in format principalType:principalName"
             )
     everyone = config.get("allow.everyone.if.no.acl.found", "false").strip().lower() == "true"
-    return AuthorizerSettings(frozenset(supers), everyone)
+    by_example = persona.quirk("acls.types-are-judged-by-example")
+    return AuthorizerSettings(frozenset(supers), everyone, by_example)
 
 
 class Authorizer:
@@ -85,7 +88,10 @@ class Authorizer:
 
         `operation` is one that no other implies, as WRITE.
         """
-        if principal in self._settings.super_users:
+        settings = self._settings
+        if principal in settings.super_users:
+            return True
+        if settings.by_example and self.may(principal, host, operation, kind, EXAMPLE):
             return True
         allowed: list[Pattern] = []
         denied: set[Pattern] = set()
@@ -99,7 +105,7 @@ class Authorizer:
                     allowed.append(pattern)
         if Pattern(kind, PatternType.LITERAL, WILDCARD) in denied:
             return False
-        if self._settings.allow_everyone:
+        if settings.allow_everyone and not settings.by_example:
             return True
         return any(not _dominated(pattern, denied) for pattern in allowed)
 

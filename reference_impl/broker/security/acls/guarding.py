@@ -24,6 +24,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
+CONSUMER, SHARE = "consumer", "share"
 REFUSALS = {
     TOPIC: E.TOPIC_AUTHORIZATION_FAILED,
     GROUP: E.GROUP_AUTHORIZATION_FAILED,
@@ -42,6 +43,7 @@ class Asked:
     metadata: MetadataView
     config: Mapping[str, str]
     controls: bool  # whether this broker is where the controller is
+    speaks: Callable[[str], bool]  # whether a protocol of groups is on: CONSUMER, SHARE
 
     @property
     def body(self) -> Struct:
@@ -125,6 +127,15 @@ def at_controller(guard: Guard) -> Guard:
 
     def guarded(asked: Asked, serve: Serve) -> Any:
         return guard(asked, serve) if asked.controls else serve(asked)
+
+    return guarded
+
+
+def while_on(protocol: str, guard: Guard) -> Guard:
+    """The guard while this protocol of groups is on; else everybody hears that it is not."""
+
+    def guarded(asked: Asked, serve: Serve) -> Any:
+        return guard(asked, serve) if asked.speaks(protocol) else serve(asked)
 
     return guarded
 

@@ -16,7 +16,9 @@ from touchstone.reference_impl.broker.security.acls import guards_of_groups as g
 from touchstone.reference_impl.broker.security.acls import guards_of_topics as topics
 from touchstone.reference_impl.broker.security.acls import guards_of_transactions as transactions
 from touchstone.reference_impl.broker.security.acls.guarding import (
+    CONSUMER,
     GROUP,
+    SHARE,
     TOPIC,
     TRANSACTIONAL_ID,
     Guard,
@@ -31,6 +33,7 @@ from touchstone.reference_impl.broker.security.acls.guarding import (
     of_topic,
     open_to_all,
     told_bits,
+    while_on,
 )
 from touchstone.reference_impl.cluster.acls import Operation as Op
 
@@ -84,7 +87,7 @@ GUARDS: Mapping[int, Guard] = {
     47: chain(named(GROUP, Op.DELETE, "group_id"), groups.offset_delete),
     48: cluster(Op.DESCRIBE_CONFIGS),  # DescribeClientQuotas
     49: cluster(Op.ALTER_CONFIGS),  # AlterClientQuotas
-    50: cluster(Op.DESCRIBE),  # DescribeUserScramCredentials
+    50: configs.describe_scram_credentials,
     51: cluster(Op.ALTER),  # AlterUserScramCredentials
     55: cluster(Op.DESCRIBE),  # DescribeQuorum
     56: _BROKERS_ONLY,  # AlterPartition
@@ -94,14 +97,14 @@ GUARDS: Mapping[int, Guard] = {
     64: cluster(Op.ALTER),  # UnregisterBroker
     65: transactions.describe_transactions,
     66: left_out(TRANSACTIONAL_ID, Op.DESCRIBE, "transaction_states", "transactional_id"),
-    68: groups.member_heartbeat,
-    69: groups.describe_members,
+    68: while_on(CONSUMER, groups.member_heartbeat),
+    69: while_on(CONSUMER, groups.describe_members),
     74: cluster(Op.DESCRIBE_CONFIGS),  # ListConfigResources
     75: told_bits(TOPIC, "topics", "name", "topic_authorized_operations"),  # its handler looks
-    76: groups.member_heartbeat,
-    77: groups.describe_members,
-    78: _READS_GROUP,  # ShareFetch: its handler looks at topics
-    79: _READS_GROUP,  # ShareAcknowledge, too
+    76: while_on(SHARE, groups.member_heartbeat),
+    77: while_on(SHARE, groups.describe_members),
+    78: while_on(SHARE, _READS_GROUP),  # ShareFetch: its handler looks at topics
+    79: while_on(SHARE, _READS_GROUP),  # ShareAcknowledge, too
     80: cluster(Op.ALTER),  # AddRaftVoter
     81: cluster(Op.ALTER),  # RemoveRaftVoter
     83: _BROKERS_ONLY,  # InitializeShareGroupState
@@ -111,9 +114,10 @@ GUARDS: Mapping[int, Guard] = {
     87: _BROKERS_ONLY,  # ReadShareGroupStateSummary
     88: _READS_GROUP,  # StreamsGroupHeartbeat
     89: Rows(GROUP, Op.DESCRIBE, "group_ids", "groups", of_field(None), first=True),
-    90: groups.describe_share_offsets,
-    91: chain(_READS_GROUP, groups.alter_share_offsets),  # AlterShareGroupOffsets
-    92: chain(named(GROUP, Op.DELETE, "group_id"), groups.delete_share_offsets),
+    90: while_on(SHARE, groups.describe_share_offsets),
+    91: while_on(SHARE, chain(_READS_GROUP, groups.alter_share_offsets)),  # AlterShareGroupOffsets
+    92: while_on(SHARE, chain(named(GROUP, Op.DELETE, "group_id"),
+                                groups.delete_share_offsets)),
 }  # fmt: skip
 
 UNGUARDED: Mapping[int, str] = {

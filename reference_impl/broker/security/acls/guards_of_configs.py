@@ -17,10 +17,12 @@ from touchstone.reference_impl.broker.security.acls.guarding import (
     Asked,
     Guard,
     Serve,
+    cluster,
     once_there,
 )
 from touchstone.reference_impl.cluster.acls import CLUSTER_NAME, ResourceType
 from touchstone.reference_impl.cluster.acls import Operation as Op
+from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
 # Type of a config's resource -> type of the resource that ACLs know.
@@ -56,6 +58,16 @@ def _configs(operation: Op, answers: str) -> Guard:
 def _refused(asked: Asked, row: Struct, kind: ResourceType, answers: str) -> list[Struct]:
     body = registry.refusal(asked.having(resources=[row]).request, REFUSALS[kind])
     return [] if body is None else body[answers]
+
+
+def describe_scram_credentials(asked: Asked, serve: Serve) -> Any:
+    """Refused for the whole and, in KRaft, once more for each user, without the name."""
+    answer = cluster(Op.DESCRIBE)(asked, serve)
+    if type(answer) is not dict or answer["error_code"] != E.CLUSTER_AUTHORIZATION_FAILED:
+        return answer
+    row = {"user": "", "error_code": answer["error_code"], "credential_infos": []}
+    rows = [row for _ in asked.body["users"] or ()] if asked.persona.kraft else []
+    return {**answer, "results": rows}
 
 
 describe_configs = _configs(Op.DESCRIBE_CONFIGS, "results")

@@ -128,26 +128,35 @@ def _may_create(asked: Asked, name: str) -> bool:
 def create_topics(asked: Asked, serve: Serve) -> Any:
     """CREATE as in `metadata`; whoever may not DESCRIBE_CONFIGS is not told what was made."""
     if not asked.persona.quirk("acls.topics-are-created-by-name"):
-        return cluster(Op.CREATE)(asked, serve)
+        if asked.access.cluster(Op.CREATE):
+            return serve(asked)
+        once = {row["name"]: row for row in asked.body["topics"]}
+        return asked.having(topics=list(once.values())).refused(E.CLUSTER_AUTHORIZATION_FAILED)
     times = Counter(row["name"] for row in asked.body["topics"])
 
     def name_of(asked: Asked, row: Struct) -> str | None:
         """What is refused for another reason comes first: the handler's."""
         name = row["name"]
-        passed = times[name] > 1 or name == METADATA_TOPIC or asked.access.cluster(Op.CREATE)
+        prohibited = name == METADATA_TOPIC and asked.persona.kraft
+        passed = times[name] > 1 or prohibited or asked.access.cluster(Op.CREATE)
         return None if passed else name
 
     def form(body: Struct) -> Struct:
-        return {**body, "topics": [_without_configs(asked, row) for row in body["topics"]]}
+        return {**body, "topics": [_without_configs(asked, row, times) for row in body["topics"]]}
 
     rows = Rows(TOPIC, Op.CREATE, "topics", "topics", name_of)
-    return rows(asked, lambda left: once_there(serve(left), form))
+    return once_there(rows(asked, serve), form)
 
 
-def _without_configs(asked: Asked, row: Struct) -> Struct:
-    if row["error_code"] or asked.access.topic(Op.DESCRIBE_CONFIGS, row["name"]):
+def _without_configs(asked: Asked, row: Struct, times: Counter[str]) -> Struct:
+    """A ZooKeeper's controller says the same of what it refuses before it looks at it."""
+    if asked.access.topic(Op.DESCRIBE_CONFIGS, row["name"]):
         return row
-    kept = {key: row[key] for key in ("name", "topic_id", "error_code", "error_message")}
+    at_once = times[row["name"]] > 1 or row["error_code"] == E.TOPIC_AUTHORIZATION_FAILED
+    if row["error_code"] and (asked.persona.kraft or not at_once):
+        return row
+    names = ("name", "topic_id", "error_code", "error_message")
+    kept = {key: row[key] for key in names if key in row}
     return kept | {"topic_config_error_code": E.TOPIC_AUTHORIZATION_FAILED, "configs": None}
 
 
@@ -165,7 +174,7 @@ def delete_topics(asked: Asked, serve: Serve) -> Any:
     for row in asked.body[field]:
         given = _place(row)
         name = given if isinstance(given, str) else of_topic()(asked, row)
-        if name is None or times[given] > 1 or _may_delete(asked, name, unknown=kraft):
+        if name is None or times[given] > 1 or _may_delete(asked, name, by_name=given == name):
             left.append(row)
             continue
         shown = isinstance(given, str) or asked.access.topic(Op.DESCRIBE, name)
@@ -192,9 +201,13 @@ def _place(row: Any) -> str | bytes:
     return bytes(row["topic_id"]) if row["name"] is None else row["name"]
 
 
-def _may_delete(asked: Asked, name: str, *, unknown: bool) -> bool:
-    """`unknown`: whoever may describe it is told that it does not exist."""
-    if unknown and name not in asked.metadata.topics and asked.access.topic(Op.DESCRIBE, name):
+def _may_delete(asked: Asked, name: str, *, by_name: bool) -> bool:
+    """To be described as well: for KRaft a topic that is named, which may then be unknown; for
+    ZooKeeper one that is asked for by its id.
+    """
+    if asked.persona.kraft == by_name and not asked.access.topic(Op.DESCRIBE, name):
+        return False
+    if asked.persona.kraft and by_name and name not in asked.metadata.topics:
         return True
     return asked.access.topic(Op.DELETE, name)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.security.acls.guarding import (
     TOPIC,
     TRANSACTIONAL_ID,
@@ -75,7 +76,13 @@ def write_markers(asked: Asked, serve: Serve) -> Any:
     return cluster(*wanted)(asked, serve)
 
 
-_PRODUCERS = Rows(TOPIC, Op.READ, "topics", "topics", of_field("name"))
+def _legal(asked: Asked, row: Struct) -> str | None:
+    """A name that no topic can have is refused for that."""
+    looked_at = not asked.persona.quirk("transactions.producers-of-any-name")
+    return None if looked_at and topic_names.fault(row["name"]) else row["name"]
+
+
+_PRODUCERS = Rows(TOPIC, Op.READ, "topics", "topics", _legal)
 
 
 def describe_producers(asked: Asked, serve: Serve) -> Any:
