@@ -62,7 +62,9 @@ class Assembly:
     ) -> Kind:
         """The registry of these nodes; `random` is all that chance may decide, `more` is for it."""
         topic_ids = self.persona.quirk("topics.have-ids")
-        return self._planted(kind(nodes, random=random, topic_ids=topic_ids, **more))
+        cluster = kind(nodes, random=random, topic_ids=topic_ids, **more)
+        cluster.acls.kept = bool(self.config.get(AUTHORIZER))
+        return self._planted(cluster)
 
     def controller(self, cluster: Cluster) -> Controller:
         """The controller of the cluster, from now on."""

@@ -97,6 +97,7 @@ class Acls:
         self._entries: dict[Pattern, dict[Entry, None]] = {}
         self._lengths: dict[int, tuple[int, ...]] = {}  # of prefixes, by resource type
         self.generation = 0  # grows with every change
+        self.kept = False  # whether there is an authorizer, which keeps them
 
     def __iter__(self) -> Iterator[tuple[Pattern, Entry]]:
         for pattern, entries in self._entries.items():

@@ -41,4 +41,5 @@ def handle(request: Request, control: AccessControl, persona: Persona, now: int)
         }
         for pattern, entries in by_pattern.items()
     ]
-    return {"error_code": ErrorCode.NONE, "error_message": None, "resources": resources}
+    message = persona.quirk("acls.success-message")
+    return {"error_code": ErrorCode.NONE, "error_message": message, "resources": resources}

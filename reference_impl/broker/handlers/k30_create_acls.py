@@ -24,6 +24,9 @@ def handle(request: Request, control: AccessControl, persona: Persona, now: int)
         return Hangup("an element of an ACL that means nothing")
     if control.authorizer is None:
         return _all(request, ErrorCode.SECURITY_DISABLED, persona.quirk("acls.refusal"))
+    unfit = any(requests.fails_all(row) for row in creations)
+    if unfit and persona.quirk("acls.filters-in-place-of-acls-fail-all"):
+        return _all(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return {"results": [_created(control, persona, row) for row in creations]}
 
 
@@ -43,4 +46,4 @@ def _created(control: AccessControl, persona: Persona, row: Struct) -> Struct:
     except ApiError as refused:
         return {"error_code": refused.code, "error_message": refused.message}
     control.add(pattern, entry)
-    return {"error_code": ErrorCode.NONE, "error_message": None}
+    return {"error_code": ErrorCode.NONE, "error_message": persona.quirk("acls.success-message")}

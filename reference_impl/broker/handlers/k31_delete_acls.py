@@ -15,6 +15,7 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.security.acls import requests
 from touchstone.reference_impl.broker.security.acls.access_control import AccessControl
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
+from touchstone.reference_impl.cluster.hash_order import mutable_212_numbers
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -30,11 +31,26 @@ def handle(request: Request, control: AccessControl, persona: Persona, now: int)
         return Hangup("an UNKNOWN element in a filter")
     if control.authorizer is None:
         return _all(request, ErrorCode.SECURITY_DISABLED, persona.quirk("acls.refusal"))
-    found = [control.acls.found(requests.filter_of(row)) for row in filters]
+    old = persona.quirk("acls.filters-are-a-map")
+    if old and all(requests.means_one(persona, row) for row in filters):
+        refusals = [requests.unfit(persona, row) for row in filters]
+    else:
+        refusals = [requests.unknown_filter(persona, row) for row in filters]
+    found = [
+        [] if refused else control.acls.found(requests.filter_of(row))
+        for row, refused in zip(filters, refusals, strict=True)
+    ]
     if not persona.kraft:
-        found = _each_once(found)
+        numbers = list(range(len(found)))
+        found = _each_once(found, mutable_212_numbers(numbers) if old else numbers)
     control.remove(binding for each in found for binding in each)
-    return {"filter_results": [_result(bindings) for bindings in found]}
+    rows = [
+        _result(bindings)
+        if words is None
+        else {"error_code": ErrorCode.INVALID_REQUEST, "error_message": words}
+        for bindings, words in zip(found, refusals, strict=True)
+    ]
+    return {"filter_results": rows}
 
 
 def fail(request: Request, code: int) -> Struct:
@@ -46,13 +62,13 @@ def _all(request: Request, code: int, message: str | None) -> Struct:
     return {"filter_results": [refusal for _ in request.body["filters"]]}
 
 
-def _each_once(found: list[list[Binding]]) -> list[list[Binding]]:
-    """An ACL is removed by the first filter that matches it."""
+def _each_once(found: list[list[Binding]], order: list[int]) -> list[list[Binding]]:
+    """An ACL is removed by the first filter that matches it, in this order of filters."""
     seen: set[Binding] = set()
-    once = []
-    for bindings in found:
-        once.append([each for each in bindings if each not in seen])
-        seen.update(bindings)
+    once: list[list[Binding]] = [[] for _ in found]
+    for at in order:
+        once[at] = [each for each in found[at] if each not in seen]
+        seen.update(found[at])
     return once
 
 
