@@ -40,20 +40,20 @@ def settings(release: str) -> dict[str, Any]:
 
 
 @contextmanager
-def brokers(release: str, *first: str) -> Iterator[list[Broker]]:
+def brokers(release: str, *first: str, ours_alone: bool = False) -> Iterator[list[Broker]]:
     """Kafka and ours, each with the topics and groups that are asked about; TOUCHSTONE_ACL_ORACLES
     names brokers that run already, as in 2.8=127.0.0.1:39282. `first` are words of other targets.
     """
     given = dict(row.split("=") for row in os.environ.get("TOUCHSTONE_ACL_ORACLES", "").split())
-    targets = [parse(word) for word in first or (f"kafka@{release}",)]
-    targets.append(parse(f"reference@{release}"))
+    words = () if ours_alone else first or (f"kafka@{release}",)
+    targets = [parse(word) for word in (*words, f"reference@{release}")]
     missing = None if release in given else targets[0].available()
     if missing:
         pytest.skip(f"not run: {missing}")
     made: list[Broker] = []
     try:
         for number, target in enumerate(targets):
-            at = given.get(release) if number == 0 and not first else None
+            at = given.get(release) if targets[0].kind == "process" and number == 0 else None
             made.append(Broker(at or _started(target, release), release))
             made[-1].grant([])
             _prepare(made[-1], release)
@@ -98,15 +98,16 @@ def _known(given: Any, fields: Any) -> Any:
 
 def differences(question: Question, brokers: list[Broker]) -> list[str]:
     """Where the two answers are apart; none where they say the same."""
-    answers = []
-    for each in brokers:
-        if question.key == DELETE_TOPICS:
-            for name in DOOMED:
-                _create(each, name)
-        answers.append(
-            seen(each.ask(API[question.key].name, question.version, body(question, each)))
-        )
-    return apart(*answers)
+    return apart(*(answer(question, each) for each in brokers))
+
+
+def answer(question: Question, broker: Broker) -> Any:
+    """What is compared of the broker's answer, as JSON has it."""
+    if question.key == DELETE_TOPICS:
+        for name in DOOMED:
+            _create(broker, name)
+    got = broker.ask(API[question.key].name, question.version, body(question, broker))
+    return seen(got)
 
 
 def no_id(name: str) -> bytes:
@@ -129,14 +130,17 @@ def _prepare(broker: Broker, release: str) -> None:
 
 
 def _create(broker: Broker, name: str) -> None:
+    """The topic, once this broker shows the one that was made."""
     row = {"name": name, "num_partitions": 1, "replication_factor": 1, "assignments": [],
            "configs": []}  # fmt: skip
     made = {"topics": [row], "timeout_ms": 15_000, "validate_only": False}
-    version = 2 if 2 in _range(broker, 19) else 1
+    version = min(_range(broker, 19)[-1], 7)
     newest = min(_range(broker, 3)[-1], 10)
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:  # one that is being deleted is there, and then not
-        broker.admin.ask("CreateTopics", version, made)
+        row = broker.admin.ask("CreateTopics", version, made)["topics"][0]
+        if not row["error_code"]:
+            broker.made[name] = bytes(row.get("topic_id", b""))
         asked = {
             "topics": [{"name": name, "topic_id": bytes(16)}],
             "allow_auto_topic_creation": False,
@@ -145,7 +149,7 @@ def _create(broker: Broker, name: str) -> None:
         led = found["partitions"] and not found["partitions"][0]["error_code"]
         if led and not found["error_code"]:
             broker.ids[name] = bytes(found.get("topic_id", b"")) or no_id(name)
-            if any(broker.ids[name]):
+            if broker.made.get(name, b"") in (b"", broker.ids[name]):
                 return
     raise TimeoutError(f"{name} has no leader")
 

@@ -84,7 +84,8 @@ class Broker:
         self.version = self.served[30][1]
         self._stranger: Peer | None = None
         self._granted: set[Grant] = set()
-        self.ids: dict[str, bytes] = {}
+        self.ids: dict[str, bytes] = {}  # of topics, as Metadata tells them
+        self.made: dict[str, bytes] = {}  # and as CreateTopics did, where it does
 
     def close(self) -> None:
         self.admin.close()
