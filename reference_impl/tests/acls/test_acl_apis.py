@@ -186,3 +186,27 @@ def test_a_produce_without_an_answer_ends_its_connection():
 def test_another_authorizer_is_refused_at_the_start(release):
     with pytest.raises(ValueError, match="authorizer.class.name=com.example.Mine is no authorizer"):
         serve(release=release, config={"authorizer.class.name": "com.example.Mine"})
+
+
+def test_an_expression_matches_what_its_member_may_see():
+    broker = Guarded()
+    for name in ("seen", "secret"):
+        broker.topic(name)
+    group = {"resource_type": 3, "resource_name": "g", "operation": 3}
+    describes = {"resource_name": "seen", "operation": 8}
+    assert broker.create(group, describes) == [0, 0]
+    broker.ask("FindCoordinator", 3, {"key": "g", "key_type": 0}, connection=broker.admin)
+    body = {"group_id": "g", "member_id": "m", "member_epoch": 0, "rebalance_timeout_ms": 1000,
+            "subscribed_topic_regex": "se.*", "topic_partitions": []}  # fmt: skip
+    answer = broker.ask("ConsumerGroupHeartbeat", 1, body)
+    assert answer["error_code"] == E.NONE
+    for _ in range(5):
+        broker.now += 11_000
+        broker.brokers[0].tick(broker.now)
+        beat = {"group_id": "g", "member_id": "m", "member_epoch": answer["member_epoch"]}
+        answer = broker.ask("ConsumerGroupHeartbeat", 1, beat)
+    (member,) = broker.ask(
+        "ConsumerGroupDescribe", 1, {"group_ids": ["g"]}, connection=broker.admin
+    )["groups"][0]["members"]
+    named = [row["topic_name"] for row in member["target_assignment"]["topic_partitions"]]
+    assert named == ["seen"]
