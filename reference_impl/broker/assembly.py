@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.controller import Controller
     from touchstone.reference_impl.cluster.topology import Node, RandomSource
 
+AUTHORIZER = "authorizer.class.name"
 UNSTABLE_VERSIONS = "unstable.api.versions.enable"
 Kind = TypeVar("Kind", bound=Cluster)
 T = TypeVar("T")
@@ -47,6 +48,9 @@ class Assembly:
         """
         unobeyed.check(config)
         persona = persona_of(release)
+        if config.get(AUTHORIZER):
+            acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")
+            acls.settings_of(config, persona)
         if config.get(UNSTABLE_VERSIONS, "").strip().lower() == "true":
             # The schemas of all requests are loaded for it, which nobody else should pay for.
             unstable = import_module("touchstone.reference_impl.broker.personas.unstable")
@@ -58,7 +62,9 @@ class Assembly:
     ) -> Kind:
         """The registry of these nodes; `random` is all that chance may decide, `more` is for it."""
         topic_ids = self.persona.quirk("topics.have-ids")
-        return self._planted(kind(nodes, random=random, topic_ids=topic_ids, **more))
+        cluster = kind(nodes, random=random, topic_ids=topic_ids, **more)
+        cluster.acls.kept = bool(self.config.get(AUTHORIZER))
+        return self._planted(cluster)
 
     def controller(self, cluster: Cluster) -> Controller:
         """The controller of the cluster, from now on."""

@@ -18,6 +18,7 @@ import logging
 import struct
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
@@ -36,6 +37,7 @@ from touchstone.reference_impl.broker.effects import (
     Effect,
     Hangup,
     NoReply,
+    OwnConnection,
     Reply,
     Request,
     Unmute,
@@ -140,10 +142,17 @@ class Broker:
         if found is None:
             module = registry.module_of(key)
             services: list[object] = [self.room(kind) for kind in registry.services(key)]
-            found = self._handlers[key] = lambda request, now: module.handle(
-                request, *services, now
+            found = self._handlers[key] = self._guarded(
+                key, lambda request, now: module.handle(request, *services, now)
             )
         return found
+
+    def _guarded(self, key: int, handle: Handle) -> Handle:
+        """The handler behind its guard, where there is an authorizer."""
+        if not self.config.get("authorizer.class.name"):
+            return handle
+        module = import_module("touchstone.reference_impl.broker.security.acls.access_control")
+        return self.room(module.AccessControl).guarded(key, handle)
 
     def number(self, name: str, default: int) -> int:
         """A whole-number broker setting."""
@@ -322,7 +331,7 @@ class Broker:
     def _serve_itself(self, key: int, version: int, body: Struct, now: int) -> None:
         """A request of this broker to itself, without a wire; nobody waits for the answer."""
         if registry.handler(key) is not None:
-            request = Request(RequestHeader(key, version, 0, None), body, Connection(0))
+            request = Request(RequestHeader(key, version, 0, None), body, OwnConnection())
             self.handler(key)(request, now)
 
     def _parse(self, connection: Connection, frame: bytes) -> Request | Reply:
@@ -431,13 +440,7 @@ class Broker:
 
     def refuse(self, request: Request, code: int, said: str = "") -> Effect:
         """The request's own way to say this error, wherever its answer has a place for one."""
-        key = request.header.key
-        fail = getattr(registry.handler(key), "fail", None)
-        body = None
-        if fail is not None:
-            body = fail(request, code)
-        elif any(f.name == "error_code" for f in API[key].response.fields):
-            body = {"error_code": code}
+        body = registry.refusal(request, code)
         if body is not None:
             try:
                 return self._reply(request, body)

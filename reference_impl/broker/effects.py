@@ -40,6 +40,7 @@ class Connection:
     """A peer as handlers see it; the rim derives its own class and adds the socket."""
 
     __slots__ = ("controller", "id", "peer_host", "principal", "software", "__weakref__")
+    of_broker = False  # whether a broker of this process asks, who may do everything
 
     def __init__(self, id: int, peer_host: str = "127.0.0.1", *, controller: bool = False) -> None:
         self.id = id
@@ -47,6 +48,27 @@ class Connection:
         self.principal = ANONYMOUS  # until it authenticates
         self.controller = controller  # arrived through the controller listener
         self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so
+
+
+class OwnConnection(Connection):
+    """A broker that asks itself, without a wire."""
+
+    __slots__ = ()
+    of_broker = True
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
+class Access(Protocol):
+    """What a peer may do, where an authorizer is configured."""
+
+    def may(self, operation: int, kind: int, name: str) -> bool:
+        """Codes are those of `cluster.acls`."""
+
+    def cluster(self, operation: int) -> bool: ...
+
+    def topic(self, operation: int, name: str) -> bool: ...
 
 
 @final
@@ -148,3 +170,4 @@ class Request:
     body: Struct
     connection: Connection
     size: int = 0  # bytes of its frame
+    access: Access | None = None  # what its peer may do; None where nobody asks

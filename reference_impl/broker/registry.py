@@ -16,6 +16,10 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.wire.apis import API
+from touchstone.reference_impl.wire.schema import Struct
+
 _FOLDER = Path(__file__).parent / "handlers"
 
 
@@ -48,3 +52,13 @@ def services(key: int) -> tuple[type[object], ...]:
     code = handle.__code__
     names = code.co_varnames[1 : code.co_argcount - 1]
     return tuple(handle.__globals__[handle.__annotations__[name]] for name in names)
+
+
+def refusal(request: Request, code: int) -> Struct | None:
+    """The body that says this error in the API's own way; None where there is no place for one."""
+    key = request.header.key
+    fail = getattr(handler(key), "fail", None)
+    if fail is not None:
+        return fail(request, code)
+    told = any(field.name == "error_code" for field in API[key].response.fields)
+    return {"error_code": code} if told else None

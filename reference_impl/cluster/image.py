@@ -2,9 +2,9 @@
 
 Kafka keeps this in ZooKeeper or in its metadata log; a cluster of ours keeps one JSON document
 (`io/registry_file.py`). Topics with ids, partitions and overrides, the cluster's own id, what was
-set dynamically, and the counters that may not go back. Whoever is alive and who controls is not in
-it: brokers come back one by one. A leader that comes back leads in a new epoch, as it does after
-Kafka's restart.
+set dynamically, ACLs, and the counters that may not go back. Whoever is alive and who controls is
+not in it: brokers come back one by one. A leader that comes back leads in a new epoch, as it does
+after Kafka's restart.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from touchstone.reference_impl.cluster.acls import Entry, Pattern
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
 
 FORMAT = 1
@@ -28,6 +29,7 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "dynamic_configs": cluster.dynamic_configs,
         "group_configs": cluster.group_configs,
         "metrics_configs": cluster.metrics_configs,
+        "acls": [[*pattern, *entry] for pattern, entry in cluster.acls],
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
     }
 
@@ -68,6 +70,8 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     cluster.group_configs = {name: dict(row) for name, row in groups.items()}
     subscriptions = image.get("metrics_configs", {})
     cluster.metrics_configs = {name: dict(row) for name, row in subscriptions.items()}
+    for kind, form, name, *entry in image.get("acls", ()):
+        cluster.acls.add(Pattern(kind, form, name), Entry(*entry))
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
         cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
 
+from touchstone.reference_impl.cluster.acls import Acls
 from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.racks import EligibleBroker
@@ -194,6 +195,7 @@ class Cluster:
         self.controller: Controller | None = None  # once somebody asks for it
         self.reachable = reachable
         self.client_settings = ClientSettings()
+        self.acls = Acls()
         self.announcements = Announcements()
         self.features: dict[str, int] = {}  # finalized levels that were changed
         self.controller_epoch = 1

@@ -63,6 +63,8 @@ class Form(NamedTuple):
     growth_keeps_order: bool = False  # new partitions of a small topic come after the old ones
     taken_id: str = ""  # what is said of an id that is registered: path, owner, session
     changes_hash_as: Literal["scala", "java"] | None = None  # whose map an ISR change was
+    acl_patterns: bool = True  # ACLs know prefixes (KIP-290); their folders are made at once
+    acl_changes_shout: bool = False  # TOPIC, not Topic, in what announces a change of ACLs
 
     @classmethod
     def of(cls, quirk: Callable[[str], Any]) -> Form:

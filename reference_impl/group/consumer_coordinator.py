@@ -124,7 +124,8 @@ class ConsumerCoordinator:
             if not group.readers_of(text):
                 continue
             matches = regexes.matcher(text)
-            topics = frozenset(name for name in view.topics if matches(name))
+            named = filter(matches, view.topics)
+            topics = frozenset(named if group.sees is None else filter(group.sees, named))
             old = group.resolved.get(text)
             changed |= topics != (old.topics if old else frozenset())
             group.resolved[text] = RegexResolution(topics, view.version, now)

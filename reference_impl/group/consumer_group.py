@@ -16,7 +16,7 @@ Sources: KIP-848; KIP-1251 (each partition remembers the epoch it was assigned i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -159,6 +159,8 @@ class ConsumerGroup:
     state: GroupState = GroupState.EMPTY
     ending: Downgrade | None = None
     journal: list[Entry] = field(default_factory=list)
+    # Whether the member that was heard last may see a topic; its expressions match no other.
+    sees: Callable[[str], bool] | None = field(default=None, compare=False)
 
     def names_of(self, member: ConsumerMember) -> frozenset[str]:
         found = self.resolved.get(member.regex) if member.regex else None

@@ -5,6 +5,7 @@ Sources: KIP-848; GroupCoordinatorService@4.3.1 (facts); observed on 4.3.1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from touchstone.reference_impl.api_error import ApiError
@@ -50,6 +51,7 @@ class Beat:
     owned: frozenset[TopicIdPartition] | None = None
     client_id: str = ""
     client_host: str = ""
+    sees: Callable[[str], bool] | None = None  # which topics its peer may see; None for all
 
     @property
     def full(self) -> bool:

@@ -27,6 +27,7 @@ class PeerConnection(Connection):
     """A broker that asks, as its peer sees it."""
 
     __slots__ = ("asking", "channel", "peer", "sender", "waiting")
+    of_broker = True
 
     def __init__(self, number: int, sender: int, peer: int, channel: str) -> None:
         super().__init__(number, "127.0.0.1", controller=channel == "controller")

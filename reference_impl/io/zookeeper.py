@@ -6,9 +6,10 @@ thread, which alone talks to ZooKeeper, so a slow one never holds a request up; 
 an answer may leave a moment before its znode stands. Ephemeral nodes belong to the process's
 session and go with the broker they name, or with the process.
 
-Read back: topics that old tools create, /admin/delete_topics, /admin/preferred_replica_election,
-/admin/reassign_partitions, /config/changes with the settings they announce, and what brokers leave
-for their controller (/isr_change_notification, /log_dir_event_notification), ours as well.
+Read back: topics that old tools create, ACLs, /admin/delete_topics,
+/admin/preferred_replica_election, /admin/reassign_partitions, /config/changes with the settings
+they announce, and what brokers leave for their controller (/isr_change_notification,
+/log_dir_event_notification), ours as well.
 
 Sources: KafkaZkClient@2.8.2, ZkUtils@1.0.2, BRK-16..20, BRK-30, CTL-15, CTL-19, CTL-20, DYN-03
 (notifications are purged after 15 minutes).
@@ -20,7 +21,7 @@ import json
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
@@ -29,7 +30,8 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError, NotEmptyError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from touchstone.reference_impl.cluster import znodes
+from touchstone.reference_impl.cluster import acl_znodes, znodes
+from touchstone.reference_impl.cluster.acls import Entry, Pattern
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from touchstone.reference_impl.cluster.controller import PREFERRED
 from touchstone.reference_impl.cluster.topology import Cluster
@@ -38,6 +40,7 @@ from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperCont
 
 LOG = logging.getLogger("touchstone.zookeeper")
 CHANGES, RESERVED = "/config/changes", 1000
+ANNOUNCED = (CHANGES, *acl_znodes.CHANGES)
 PURGED_AFTER_MS = 15 * 60 * 1000
 TRIES = 5
 Job = Callable[[], None]
@@ -75,6 +78,7 @@ class ZooKeeper:
         self._moving: str | None = None  # a move that a tool wants, until it is done
         self._unread: set[str] = set()  # left for a controller that is away
         self._lost = False
+        self._foreign = _FOREIGN
 
     @property
     def session(self) -> tuple[int, bytes]:
@@ -94,6 +98,8 @@ class ZooKeeper:
 
         `cluster_id` is the one that a data directory names, where its release does that.
         """
+        if cluster.acls.kept:
+            self._foreign -= acl_znodes.ROOTS
         tree = self._walk("")
         for number in cluster.brokers:
             path = f"{znodes.IDS}/{number}"
@@ -119,6 +125,8 @@ class ZooKeeper:
             if parent == "/config/brokers" and node.text:
                 key = "" if name == znodes.DEFAULT else name
                 cluster.dynamic_configs[key] = znodes.read_config(node.text)
+            elif pattern := acl_znodes.pattern_of(path):
+                cluster.acls.replace(pattern, acl_znodes.read(node.text))
             elif who := znodes.read_entity(path.removeprefix("/config/")):
                 values = znodes.read_quotas(znodes.read_config(node.text))
                 cluster.client_settings.replace_quotas(who, values)
@@ -129,7 +137,7 @@ class ZooKeeper:
                     state = tree.get(f"{path}/partitions/{each.index}/state", Znode())
                     znodes.goes_on(each, state.text)
                 cluster.adopt(topic)
-        self._seen_changes = set(self._children(CHANGES))
+        self._seen_changes = {f"{at}/{name}" for at in ANNOUNCED for name in self._children(at)}
         self._written = {path: node for path, node in tree.items() if _ours(path)}
         self._drawn = dict(self._written)
 
@@ -161,6 +169,7 @@ class ZooKeeper:
         self._state = state
         times = self._times(cluster)
         tree = znodes.picture(cluster, self.form, times, self._drawn, deletions)
+        tree |= acl_znodes.picture(cluster.acls, self.form)
         if self._moving and self._controller.reassigning():
             tree[znodes.REASSIGN] = Znode(self._moving)
         self._drawn = tree
@@ -212,7 +221,8 @@ class ZooKeeper:
         if self._lost:
             self._written = {p: node for p, node in self._walk("").items() if _ours(p)}
             self._lost = False
-        for step in znodes.steps(self._written, tree):
+        told = acl_znodes.announcements(self._written, tree, self.form)
+        for step in [*znodes.steps(self._written, tree), *told]:
             self._do(step)
         self._written = tree
 
@@ -221,8 +231,8 @@ class ZooKeeper:
         data = None if step.znode.text is None else step.znode.text.encode()
         if step.verb == "notify":
             made = client.retry(client.create, path, data, sequence=True)
-            self._seen_changes.add(made.rpartition("/")[2])
-            self._purge()
+            self._seen_changes.add(made)
+            self._purge(made.rpartition("/")[0])
         elif step.verb == "delete":
             try:
                 client.retry(client.delete, path)
@@ -238,12 +248,12 @@ class ZooKeeper:
             except NodeExistsError:
                 client.retry(client.set, path, data)
 
-    def _purge(self) -> None:
+    def _purge(self, parent: str) -> None:
         """Announcements older than 15 minutes go when a new one comes (DYN-03)."""
-        for name in self._children(CHANGES):
-            stat = self._client.exists(f"{CHANGES}/{name}")
+        for name in self._children(parent):
+            stat = self._client.exists(f"{parent}/{name}")
             if stat and self._clock() - stat.ctime > PURGED_AFTER_MS:
-                self._client.delete(f"{CHANGES}/{name}")
+                self._client.delete(f"{parent}/{name}")
 
     def _session_changed(self, state: str) -> None:
         """In kazoo's thread: with a lost session the ephemeral nodes are gone."""
@@ -265,12 +275,13 @@ class ZooKeeper:
             if path not in self._written:
                 self._written[path] = Znode()
                 self._in_loop(partial(self._deleted, name))
-        for name in sorted(set(self._children(CHANGES, watched=True)) - self._seen_changes):
-            self._seen_changes.add(name)
-            if text := self._text(f"{CHANGES}/{name}"):
-                entity = znodes.read_change(text)
-                changed = znodes.read_config(self._text(f"/config/{entity}"))
-                self._in_loop(partial(self._configured, entity, changed))
+        for text in self._announcements(CHANGES):
+            entity = znodes.read_change(text)
+            changed = znodes.read_config(self._text(f"/config/{entity}"))
+            self._in_loop(partial(self._configured, entity, changed))
+        for parent in acl_znodes.CHANGES if self._cluster.acls.kept else ():
+            for text in self._announcements(parent):
+                self._read_acls(text)
         left = {}
         for parent in (ISR_CHANGES, LOG_DIR_EVENTS):
             for name in sorted(self._children(parent, watched=True)):
@@ -283,6 +294,28 @@ class ZooKeeper:
             if found and path not in self._written and (text := self._text(path)):
                 self._written[path] = Znode(text)
                 self._in_loop(partial(act, text))
+
+    def _announcements(self, parent: str) -> Iterator[str]:
+        """Those that nobody has looked at yet."""
+        paths = {f"{parent}/{name}" for name in self._children(parent, watched=True)}
+        for path in sorted(paths - self._seen_changes):
+            self._seen_changes.add(path)
+            if text := self._text(path):
+                yield text
+
+    def _read_acls(self, change: str) -> None:
+        try:
+            pattern = acl_znodes.read_change(change)
+            path = acl_znodes.path_of(pattern)
+            text = self._text(path)
+            entries = acl_znodes.read(text)
+        except (KeyError, ValueError) as fault:
+            LOG.warning("ACLs that nobody can read: %r", fault)
+            return
+        self._written.pop(path, None)
+        if text:
+            self._written[path] = Znode(text)
+        self._in_loop(partial(self._allowed, pattern, entries))
 
     def _woken(self, event: object) -> None:
         """In kazoo's thread."""
@@ -318,7 +351,7 @@ class ZooKeeper:
         text = None if data is None else data.decode()
         tree = {path: Znode(text, bool(stat.ephemeralOwner))} if path else {}
         for child in children:
-            if f"{path}/{child}" not in _FOREIGN:
+            if f"{path}/{child}" not in self._foreign:
                 tree |= self._walk(f"{path}/{child}")
         return tree
 
@@ -350,6 +383,11 @@ class ZooKeeper:
         elif who := znodes.read_entity(entity):
             self._cluster.client_settings.replace_quotas(who, znodes.read_quotas(settings))
         self._controller.configs_changed()
+        self._changed()
+
+    def _allowed(self, pattern: Pattern, entries: list[Entry]) -> None:
+        self._cluster.acls.replace(pattern, entries)
+        self._cluster.generation += 1
         self._changed()
 
     def _announced(self, left: dict[str, str]) -> None:
@@ -384,7 +422,8 @@ class ZooKeeper:
         self.follow()
 
 
-_FOREIGN = frozenset({"/zookeeper", "/kafka-acl", "/kafka-acl-changes", "/consumers"})
+_FOREIGN = frozenset({"/zookeeper", "/consumers"}) | acl_znodes.ROOTS  # without an authorizer
+_NUMBERED = tuple(f"{parent}/" for parent in (*ANNOUNCED, ISR_CHANGES, LOG_DIR_EVENTS))
 _INCONSISTENT = (
     "The Cluster ID {} doesn't match stored clusterId Some({}) in meta.properties. The broker is "
     "trying to join the wrong cluster. Configured zookeeper.connect may be wrong."
@@ -393,7 +432,7 @@ _INCONSISTENT = (
 
 def _ours(path: str) -> bool:
     """What is left alone when the picture lacks it: announcements, and what others keep."""
-    return not path.startswith((f"{CHANGES}/", f"{ISR_CHANGES}/", f"{LOG_DIR_EVENTS}/"))
+    return not path.startswith(_NUMBERED)
 
 
 def _rows(text: str) -> Iterable[dict[str, Any]]:

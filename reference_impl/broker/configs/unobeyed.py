@@ -1,6 +1,6 @@
 """Settings that this broker does not act on: which of them stop its start, and which do no harm.
 
-A broker that is told to ask an authorizer and then serves everybody everything promises what it
+A broker that is told to authenticate its peers and then believes everybody promises what it
 does not keep. So a setting that would change who may do what, or what is kept, and that nothing
 here acts on, is refused before anything listens, as Kafka refuses to start with what it cannot do
 (KafkaConfig's ConfigException). A setting that is only slower, smaller or elsewhere without us is
@@ -24,7 +24,6 @@ class Refusal(NamedTuple):
     why: str
 
 
-_NOBODY_AUTHORIZES = "there is no authorizer here, and everybody may do everything"
 _NOBODY_AUTHENTICATES = "no listener here authenticates anybody or encrypts anything"
 _NO_POLICY = "no class of yours is loaded here, so nothing would be refused by it"
 _NO_TOKENS = "there are no delegation tokens here"
@@ -32,9 +31,6 @@ _NO_TIERS = "there is no remote storage here, and retention is local"
 _NO_TLS_TO_ZOOKEEPER = "ZooKeeper is spoken to in plain text, without ACLs"
 
 REFUSED: Mapping[str, Refusal] = {
-    "authorizer.class.name": Refusal(("",), _NOBODY_AUTHORIZES),
-    "super.users": Refusal(("",), _NOBODY_AUTHORIZES),
-    "allow.everyone.if.no.acl.found": Refusal(("true",), _NOBODY_AUTHORIZES),
     "principal.builder.class": Refusal(
         (
             "",

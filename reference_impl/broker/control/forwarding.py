@@ -35,6 +35,8 @@ FORWARDED = frozenset(
     {
         19,  # CreateTopics
         20,  # DeleteTopics
+        30,  # CreateAcls
+        31,  # DeleteAcls
         33,  # AlterConfigs
         37,  # CreatePartitions
         43,  # ElectLeaders

@@ -74,6 +74,7 @@ class ConsumerGroups:
         consumers = self.coordinator
         standing = self._groups.coordinator.groups.get(beat.group_id)
         consumer_group, pairs = self._opened(standing, beat, now)
+        consumer_group.sees = beat.sees
         told = (
             consumers.leave(consumer_group, beat)
             if beat.epoch < 0

@@ -149,8 +149,13 @@ class ShareOffsets:
         offsets: dict[TopicIdPartition, int],
         now: int,
         then: Callable[[Answers, int], None],
+        *,
+        names: bool = True,
     ) -> None:
-        """Begin these share partitions anew. Raises ApiError."""
+        """Begin these share partitions anew. Raises ApiError.
+
+        A group is made for a request that `names` topics, even if none of them is there.
+        """
         groups = self._broker.room(ShareGroups).groups
         group = groups.get(group_id)
         before = group_records.stand(group)
@@ -163,6 +168,9 @@ class ShareOffsets:
                 group = ShareGroup(group_id)
         if group.members:
             raise ApiError(E.NON_EMPTY_GROUP, NOT_EMPTY)
+        if not names:
+            then({}, now)
+            return
         groups[group_id] = group
         rows: dict[bytes, TopicPartitions] = {}
         for topic_id, index in offsets:

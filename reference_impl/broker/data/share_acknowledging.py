@@ -15,6 +15,7 @@ from touchstone.reference_impl.broker.data.share_partitions import (
     SharePartitions,
 )
 from touchstone.reference_impl.broker.replication.partitions import leader_of
+from touchstone.reference_impl.cluster.acls import Operation
 from touchstone.reference_impl.share.checks import (
     AcknowledgementBatch,
     AcknowledgementRules,
@@ -83,6 +84,9 @@ class Acknowledgements:
             return E.UNKNOWN_TOPIC_ID, None
         if faulty(batches, known):
             return E.INVALID_REQUEST, None
+        access = self.request.access
+        if access is not None and not access.topic(Operation.READ, topic.name):
+            return E.TOPIC_AUTHORIZATION_FAILED, None
         if not 0 <= place[1] < len(topic.partitions):
             return E.UNKNOWN_TOPIC_OR_PARTITION, None
         return None

@@ -31,7 +31,7 @@ from touchstone.reference_impl.broker.data.fetch_sessions import (
     replica_of,
 )
 from touchstone.reference_impl.broker.data.preferred_replica import ReplicaSelector
-from touchstone.reference_impl.broker.effects import Hangup, Request, Wait, WaitKey
+from touchstone.reference_impl.broker.effects import Access, Hangup, Request, Wait, WaitKey
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.purgatory import ANY
 from touchstone.reference_impl.broker.replication.partitions import (
@@ -41,6 +41,7 @@ from touchstone.reference_impl.broker.replication.partitions import (
     log_key,
 )
 from touchstone.reference_impl.broker.replication.replicas import Replicas
+from touchstone.reference_impl.cluster.acls import Operation
 from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
@@ -170,6 +171,8 @@ class _Fetch:
 
     def unknown(self, want: FetchPartition) -> int:
         """The error of a partition that cannot be looked for; such rows come last in the answer."""
+        if self.request.access is not None and (code := self._denied(self.request.access, want)):
+            return code
         if want.topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         if want.topic in self.metadata.topics and self.persona.quirk("fetch.knows-topics-only"):
@@ -177,6 +180,22 @@ class _Fetch:
         if self.metadata.partition(want.topic, want.index) is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return ErrorCode.NONE
+
+    def _denied(self, access: Access, want: FetchPartition) -> int:
+        """The error of what this peer may not read: a follower has to be a broker."""
+        if self.replica >= 0:
+            old = self.persona.quirk("acls.followers-read-as-well")
+            if not access.cluster(Operation.CLUSTER_ACTION):
+                cluster, topic = (
+                    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+                )
+                return cluster if old else topic
+            if not old:
+                return ErrorCode.NONE
+        if want.topic is None or access.topic(Operation.READ, want.topic):
+            return ErrorCode.NONE
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
     def read_all(self, named: list[FetchPartition], now: int) -> list[Struct]:
         """A row per partition, in request order, until the answer's bytes are used up."""
@@ -205,7 +224,8 @@ class _Fetch:
                     return _error(want.index, ErrorCode.UNKNOWN_SERVER_ERROR)
                 if self.persona.quirk("fetch.refuses-strangers"):
                     return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-                return self._row(want, log.marks(), b"")
+                found = log.read(offset, max_bytes, min_one=min_one, isolation=self.isolation)
+                return self._row(want, found, b"")
             if self.replicas.registered_anew(self.replica, self.replica_epoch):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             diverging = _diverging(replica, want)

@@ -59,7 +59,8 @@ def handle(
         )
     if body["include_topic_authorized_operations"]:
         for row in rows:
-            row["topic_authorized_operations"] = TOPIC_OPERATIONS
+            if row["error_code"] != ErrorCode.UNKNOWN_TOPIC_ID:
+                row["topic_authorized_operations"] = TOPIC_OPERATIONS
     answer: Struct = {
         "brokers": [
             {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}

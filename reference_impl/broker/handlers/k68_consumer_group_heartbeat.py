@@ -7,6 +7,7 @@ Sources: KIP-848; group/consumer_coordinator.py; observed on 4.3.1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from touchstone.reference_impl.api_error import ApiError
@@ -18,6 +19,7 @@ from touchstone.reference_impl.broker.coordinators.group_answers import (
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.acls import Operation
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, check
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
@@ -54,6 +56,12 @@ def fail(request: Request, code: int) -> Struct:
     return heartbeat_refusal(code)
 
 
+def _sees(request: Request) -> Callable[[str], bool] | None:
+    """Which topics a regular expression of this peer matches (KIP-848)."""
+    access = request.access
+    return None if access is None else lambda name: access.topic(Operation.DESCRIBE, name)
+
+
 def _beat(request: Request) -> Beat:
     body = request.body
     names, owned = body["subscribed_topic_names"], body["topic_partitions"]
@@ -74,4 +82,5 @@ def _beat(request: Request) -> Beat:
         ),
         client_id=request.header.client_id or "",
         client_host="/" + request.connection.peer_host,
+        sees=_sees(request),
     )

@@ -13,6 +13,7 @@ from touchstone.reference_impl.broker.authorized_operations import TOPIC_OPERATI
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.cluster.acls import Operation
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER
 from touchstone.reference_impl.cluster.view import MetadataView
@@ -37,9 +38,16 @@ def handle(request: Request, metadata: MetadataView, node: ConfiguredNode, now: 
         names = {name for name in names if name >= start}
         if start not in names:
             first = 0
+    hidden = set()
+    if request.access is not None:
+        may = request.access.topic
+        hidden = {name for name in names if not may(Operation.DESCRIBE, name)}
     ceiling = node.number("max.request.partition.size.limit", 2000)
     room = max(1, min(body["response_partition_limit"], ceiling))
-    return _page(metadata, sorted(names), first, room)
+    page = _page(metadata, sorted(names - hidden), first, room)
+    if not everything:  # of all topics these are left out
+        page["topics"] += [_hidden(name) for name in sorted(hidden)]
+    return page
 
 
 def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> Struct:
@@ -64,6 +72,10 @@ def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> St
             return _with_cursor(rows, name, first + len(shown))
         first = 0
     return {"topics": rows, "next_cursor": None}
+
+
+def _hidden(name: str) -> Struct:
+    return {"error_code": ErrorCode.TOPIC_AUTHORIZATION_FAILED, "name": name, "partitions": []}
 
 
 def _with_cursor(rows: list[Struct], name: str, partition: int) -> Struct:

@@ -30,6 +30,7 @@ from touchstone.reference_impl.broker.effects import Request, Wait
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.purgatory import Purgatory
 from touchstone.reference_impl.broker.replication.replicas import Replicas
+from touchstone.reference_impl.cluster.acls import Operation
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.share.acquisition import RECORD_LIMIT, AcquisitionRequest
@@ -177,11 +178,13 @@ class _ShareFetch:
         """What is to be read; what cannot be is noted."""
         if self.session is None:
             return []
-        found = []
+        found, access = [], self.request.access
         for place in self.session.rotated(self.request.body["share_session_epoch"]):
             topic = self.cluster.by_id.get(place[0])
             if topic is None:
                 self.unknown = True
+            elif access is not None and not access.topic(Operation.READ, topic.name):
+                self.failed[place] = E.TOPIC_AUTHORIZATION_FAILED
             elif not 0 <= place[1] < len(topic.partitions):
                 self.failed[place] = E.UNKNOWN_TOPIC_OR_PARTITION
             else:

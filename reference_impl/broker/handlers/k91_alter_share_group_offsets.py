@@ -49,7 +49,7 @@ def handle(
         ticket.give(_answer(request, cluster, answers))
 
     try:
-        offsets.alter(group_id, wanted, now, done)
+        offsets.alter(group_id, wanted, now, done, names=bool(body["topics"]))
     except ApiError as refused:
         return fail(request, refused.code) | {"error_message": refused.message}
     return waiting(ticket, lambda answer: answer)

@@ -8,6 +8,7 @@ share is no quirk and stands in its handler.
 from typing import Any
 
 from touchstone.reference_impl.broker.personas import (
+    acl_path,
     control_path,
     controller_path,
     data_path,
@@ -21,6 +22,7 @@ from touchstone.reference_impl.broker.personas import (
 from touchstone.reference_impl.broker.personas.releases import value_in
 
 TABLES = (
+    acl_path,
     control_path,
     data_path,
     disk_path,

@@ -52,4 +52,14 @@ ROWS: Rows = {
         {"1.0": "scala", "2.2": "java", "2.8": None},
         "ReplicationUtils@1.0.2, IsrChangeNotificationSequenceZNode@2.2.1; znodes of both",
     ),
+    "registry.acl-patterns": (
+        "There is a tree for prefixed ACLs, and a folder for each type of resource from the start.",
+        {"1.0": False, "2.2": True, "3.9": None},
+        _READ,
+    ),
+    "registry.acl-changes-shout": (
+        "An announcement of changed ACLs names the type of the resource as TOPIC, not Topic.",
+        {"1.0": False, "2.8": True, "3.9": None},
+        _READ,
+    ),
 }

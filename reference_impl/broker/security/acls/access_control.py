@@ -1,0 +1,70 @@
+"""A broker's access control: its authorizer, and the guards that stand before its handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
+from touchstone.reference_impl.broker.effects import Request
+from touchstone.reference_impl.broker.security.acls.access import Access
+from touchstone.reference_impl.broker.security.acls.authorizer import Authorizer, settings_of
+from touchstone.reference_impl.broker.security.acls.guarding import SHARE, Asked
+from touchstone.reference_impl.broker.security.acls.guards import GUARDS
+from touchstone.reference_impl.cluster.acls import Entry, Pattern
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
+
+Handle = Callable[[Request, int], Any]
+
+
+class AccessControl:
+    """`authorizer` is None where none is configured: then everybody may do everything."""
+
+    def __init__(self, broker: Broker) -> None:
+        settings = settings_of(broker.config, broker.persona)
+        self.acls = broker.cluster.acls
+        self.authorizer = None if settings is None else Authorizer(self.acls, settings)
+        self._broker = broker
+
+    def add(self, pattern: Pattern, entry: Entry) -> None:
+        self.acls.add(pattern, entry)
+        self._broker.cluster.generation += 1
+
+    def remove(self, bindings: Iterable[tuple[Pattern, Entry]]) -> None:
+        """One that is named twice, or is gone, is no fault."""
+        for pattern, entry in bindings:
+            self.acls.discard(pattern, entry)
+        self._broker.cluster.generation += 1
+
+    def _speaks(self, protocol: str) -> bool:
+        if protocol == SHARE:
+            return self._broker.room(ShareGroups).enabled()
+        return bool(self._broker.persona.quirk("groups.consumer-protocol-is-on"))
+
+    def guarded(self, key: int, handle: Handle) -> Handle:
+        """The handler of this API, for those who may use it; brokers of this process may."""
+        guard, broker, authorizer = GUARDS.get(key), self._broker, self.authorizer
+        if guard is None or authorizer is None:
+            return handle
+
+        def guarded(request: Request, now: int) -> Any:
+            peer = request.connection
+            if peer.of_broker:
+                return handle(request, now)
+            access = Access(authorizer, str(peer.principal), peer.peer_host)
+            cluster = broker.cluster
+            asked = Asked(
+                replace(request, access=access),
+                access,
+                broker.persona,
+                broker.metadata,
+                broker.config,
+                broker.persona.kraft or cluster.controller_id == broker.id,
+                self._speaks,
+            )
+            return guard(asked, lambda left: handle(left.request, now))
+
+        return guarded
