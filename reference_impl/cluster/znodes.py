@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 from touchstone.reference_impl.cluster import hash_order
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
 from touchstone.reference_impl.cluster.client_settings import QUOTAS, Entity, entity
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.cluster.hash_order import partition_hash
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
 
@@ -150,14 +151,15 @@ def steps(old: Mapping[str, Znode], new: Mapping[str, Znode]) -> list[Step]:
 
 
 def broker(node: Node, form: Form, since: int) -> str:
-    """/brokers/ids/N (BRK-27, BRK-28)."""
+    """/brokers/ids/N (BRK-27, BRK-28); host and port are those of a PLAINTEXT listener."""
+    plain = next((each for each in node.advertised if each.protocol == PLAINTEXT), None)
     cells: dict[str, object] = {
-        "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
-        "endpoints": [f"PLAINTEXT://{node.host}:{node.port}"],
+        "listener_security_protocol_map": {e.listener: e.protocol for e in node.advertised},
+        "endpoints": [str(each) for each in node.advertised],
         "jmx_port": -1,
-        "host": node.host,
+        "host": plain.host if plain else None,
         "timestamp": str(since),
-        "port": node.port,
+        "port": plain.port if plain else -1,
         "version": form.broker_version,
     }
     if node.rack is not None:

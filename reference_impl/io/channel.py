@@ -11,6 +11,7 @@ from collections import deque
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.io.request_memory import RequestMemory
 from touchstone.reference_impl.wire.framing import Frames
 
@@ -45,8 +46,9 @@ class Channel(Connection):
         limit: int,
         peer: str,
         memory: RequestMemory | None = None,
+        listener: str = PLAINTEXT,
     ) -> None:
-        super().__init__(number, peer)
+        super().__init__(number, peer, listener=listener)
         self.memory = memory  # None: nobody counts
         self.in_work = 0  # bytes of the request that is handed over, or was last
         self.sock = sock

@@ -17,7 +17,7 @@ import selectors
 import socket
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from struct import Struct
 from typing import Protocol, TypeVar
@@ -95,8 +95,9 @@ class Server:
         listener.setblocking(False)
         return listener
 
-    def add(self, listener: socket.socket, broker: Broker) -> None:
-        self._acceptor.add(listener, broker)
+    def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
+        """Serve the broker on these listening sockets, by the names of its listeners."""
+        self._acceptor.add(sockets, broker)
         self._brokers = [*self._brokers, broker]
         self.links.add(broker)
 

@@ -14,7 +14,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-PLAINTEXT = "PLAINTEXT"
+from touchstone.reference_impl.broker.configs.listener_settings import (
+    LISTENERS,
+    MAP,
+    ListenerSettings,
+)
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
+
+SPOKEN = (PLAINTEXT,)  # the protocols of listeners
 
 
 class Refusal(NamedTuple):
@@ -42,7 +49,6 @@ REFUSED: Mapping[str, Refusal] = {
         ),
         _NOBODY_AUTHENTICATES,
     ),
-    "security.inter.broker.protocol": Refusal((PLAINTEXT,), _NOBODY_AUTHENTICATES),
     "alter.config.policy.class.name": Refusal(("",), _NO_POLICY),
     "create.topic.policy.class.name": Refusal(("",), _NO_POLICY),
     "client.quota.callback.class": Refusal(("",), _NO_POLICY),
@@ -80,7 +86,7 @@ HARMLESS: Mapping[str, str] = {
     r"password\.encoder\.": "no password is stored",
     r"remote\.|follower\.fetch\.last\.tiered": "it acts with remote storage, which is refused",
     r"alter\.config\.policy\.kraft": "it acts with a policy, which is refused",
-    r"(early\.start|inter\.broker|control\.plane|controller)\.listener": (
+    r"(early\.start|control\.plane|controller)\.listener": (
         "brokers of one process reach one another without a listener"
     ),
     r"advertised\.(host\.name|port)|host\.name": "addresses are those of the command line",
@@ -120,19 +126,16 @@ def check(config: Mapping[str, str]) -> None:
         refusal = REFUSED.get(name)
         if refusal is not None and value.strip() not in refusal.harmless:
             raise ValueError(_line(name, value, refusal.why))
-    for name in ("listeners", "advertised.listeners"):
-        for listener in filter(None, config.get(name, "").split(",")):
-            if _protocol(listener.partition("://")[0].strip(), config) != PLAINTEXT:
-                raise ValueError(_line(name, config[name], _NOBODY_AUTHENTICATES))
+    for listener in ListenerSettings.of(config).listeners:
+        if listener.protocol not in SPOKEN:
+            name, value = _named_by(config)
+            raise ValueError(_line(name, value, _NOBODY_AUTHENTICATES))
 
 
-def _protocol(listener: str, config: Mapping[str, str]) -> str:
-    """The security protocol of a listener: as the map says, or else its name (KIP-103)."""
-    pairs = config.get("listener.security.protocol.map", "").split(",")
-    told = {
-        key.strip().upper(): value.strip() for key, _, value in (p.partition(":") for p in pairs)
-    }
-    return told.get(listener.upper(), listener).upper()
+def _named_by(config: Mapping[str, str]) -> tuple[str, str]:
+    """The setting that asks for a listener's protocol, and what it says."""
+    name = LISTENERS if LISTENERS in config else MAP
+    return name, config[name]
 
 
 def _line(name: str, value: str, why: str) -> str:

@@ -88,18 +88,20 @@ def test_the_default_of_a_release_is_never_refused(release):
     ("config", "good"),
     [
         ({"listeners": "PLAINTEXT://:9092"}, True),
-        ({"listeners": "SASL_PLAINTEXT://:9092"}, False),
+        ({"listeners": "PLAINTEXT://:9091,SASL_PLAINTEXT://:9092"}, False),
         ({"listeners": "PLAINTEXT://:9092,SSL://:9093"}, False),
-        ({"listeners": "CLIENTS://:9092"}, False),
         (
-            {"listeners": "CLIENTS://:9092", "listener.security.protocol.map": "CLIENTS:PLAINTEXT"},
+            {
+                "listeners": "CLIENTS://:9092",
+                "listener.security.protocol.map": "CLIENTS:PLAINTEXT",
+                "inter.broker.listener.name": "clients",
+            },
             True,
         ),
         (
             {"listeners": "PLAINTEXT://:9", "listener.security.protocol.map": "PLAINTEXT:SASL_SSL"},
             False,
         ),
-        ({"advertised.listeners": "SSL://host:9093"}, False),
     ],
 )
 def test_a_listener_that_would_authenticate_is_refused(config, good):
