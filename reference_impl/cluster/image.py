@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.scram_credentials import NAMES, NUMBERS, ScramCredential
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
 
 FORMAT = 1
@@ -28,7 +30,15 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "dynamic_configs": cluster.dynamic_configs,
         "group_configs": cluster.group_configs,
         "metrics_configs": cluster.metrics_configs,
+        "scram": _scram(cluster.client_settings),
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
+    }
+
+
+def _scram(settings: ClientSettings) -> dict[str, dict[str, str]]:
+    return {
+        user: {NAMES[kind]: str(each) for kind, each in settings.credentials(user).items()}
+        for user in settings.users()
     }
 
 
@@ -68,6 +78,9 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     cluster.group_configs = {name: dict(row) for name, row in groups.items()}
     subscriptions = image.get("metrics_configs", {})
     cluster.metrics_configs = {name: dict(row) for name, row in subscriptions.items()}
+    for user, held in image.get("scram", {}).items():
+        credentials = {NUMBERS[kind]: ScramCredential.read(text) for kind, text in held.items()}
+        cluster.client_settings.replace_credentials(user, credentials)
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
         cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))

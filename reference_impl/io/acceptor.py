@@ -12,9 +12,11 @@ import logging
 import selectors
 import socket
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
@@ -29,6 +31,7 @@ class BoundListener(NamedTuple):
     broker: Broker
     name: str
     sock: socket.socket
+    sasl: bool
 
 
 class Acceptor:
@@ -49,8 +52,10 @@ class Acceptor:
     def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
         """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
+        settings = ListenerSettings.of(broker.config)
         self._listeners[broker] = tuple(
-            BoundListener(broker, name, sock) for name, sock in sockets.items()
+            BoundListener(broker, name, sock, settings.named(name).sasl)
+            for name, sock in sockets.items()
         )
         self.watch(broker)
 
@@ -103,6 +108,8 @@ class Acceptor:
             limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
             quotas.taken(host, name)
             channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory, name)
+            if listener.sasl:
+                _await_authentication(channel)
             self._accepted(channel)
 
     def _cannot_accept(self, listener: BoundListener, fault: OSError) -> None:
@@ -130,3 +137,9 @@ class Acceptor:
             if self._quotas[listener.broker].has_room(listener.name):
                 del self._full[listener]
                 self._selector.register(listener.sock, READ, listener)
+
+
+def _await_authentication(channel: Channel) -> None:
+    """Loaded only where a listener has SASL: start-up is a promise (design.md section 5)."""
+    listeners = import_module("touchstone.reference_impl.broker.security.authenticator")
+    channel.bound_frames(channel.broker.room(listeners.SaslListeners).admit(channel))

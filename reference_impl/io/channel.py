@@ -10,7 +10,7 @@ import socket
 from collections import deque
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.broker.effects import Connection, Principal
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.io.request_memory import RequestMemory
 from touchstone.reference_impl.wire.framing import Frames
@@ -36,6 +36,7 @@ class Channel(Connection):
         "slow",
         "sock",
         "working",
+        "_limit",
     )
 
     def __init__(
@@ -53,6 +54,7 @@ class Channel(Connection):
         self.in_work = 0  # bytes of the request that is handed over, or was last
         self.sock = sock
         self.broker = broker
+        self._limit = limit
         self.inbox = Frames(limit)
         self.frames: deque[bytes] = deque()
         self.outbox: deque[memoryview] = deque()
@@ -63,6 +65,14 @@ class Channel(Connection):
         self.closing = False
         self.events = READ
         self.open = True
+
+    def bound_frames(self, most: int) -> None:
+        """Until its peer has said who it is no frame may have more bytes."""
+        self.inbox.limit = min(most, self._limit)
+
+    def authenticated(self, principal: Principal) -> None:
+        super().authenticated(principal)
+        self.inbox.limit = self._limit
 
     @property
     def claimed(self) -> int:

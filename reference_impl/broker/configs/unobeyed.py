@@ -19,9 +19,9 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
     MAP,
     ListenerSettings,
 )
-from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, SASL_PLAINTEXT
 
-SPOKEN = (PLAINTEXT,)  # the protocols of listeners
+SPOKEN = (PLAINTEXT, SASL_PLAINTEXT)  # the protocols of listeners
 
 
 class Refusal(NamedTuple):
@@ -32,7 +32,8 @@ class Refusal(NamedTuple):
 
 
 _NOBODY_AUTHORIZES = "there is no authorizer here, and everybody may do everything"
-_NOBODY_AUTHENTICATES = "no listener here authenticates anybody or encrypts anything"
+_NOBODY_ENCRYPTS = "no listener here encrypts anything"
+_NO_BUILDER = "no class of yours is loaded here, so a principal is what Kafka makes of its user"
 _NO_POLICY = "no class of yours is loaded here, so nothing would be refused by it"
 _NO_TOKENS = "there are no delegation tokens here"
 _NO_TIERS = "there is no remote storage here, and retention is local"
@@ -47,7 +48,7 @@ REFUSED: Mapping[str, Refusal] = {
             "",
             "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
         ),
-        _NOBODY_AUTHENTICATES,
+        _NO_BUILDER,
     ),
     "alter.config.policy.class.name": Refusal(("",), _NO_POLICY),
     "create.topic.policy.class.name": Refusal(("",), _NO_POLICY),
@@ -129,7 +130,7 @@ def check(config: Mapping[str, str]) -> None:
     for listener in ListenerSettings.of(config).listeners:
         if listener.protocol not in SPOKEN:
             name, value = _named_by(config)
-            raise ValueError(_line(name, value, _NOBODY_AUTHENTICATES))
+            raise ValueError(_line(name, value, _NOBODY_ENCRYPTS))
 
 
 def _named_by(config: Mapping[str, str]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from touchstone.reference_impl.broker.personas import (
     log_path,
     registry_path,
     replica_path,
+    security_path,
     txn_path,
 )
 from touchstone.reference_impl.broker.personas.releases import value_in
@@ -29,6 +30,7 @@ TABLES = (
     registry_path,
     controller_path,
     replica_path,
+    security_path,
     txn_path,
 )
 
