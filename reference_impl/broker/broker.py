@@ -191,6 +191,7 @@ class Broker:
 
     def closed(self, connection: Connection) -> None:
         """The rim says this peer is gone."""
+        connection.authenticator = None  # which knows the connection in its turn
         self.purgatory.drop(connection)
         self.fault_injector.closed(connection)
         call = self._when_closed.pop(connection, None)

@@ -14,8 +14,8 @@ import hashlib
 import hmac
 import secrets
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol
 
 NAMES: Mapping[int, str] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}  # ScramMechanism, by its number
 NUMBERS: Mapping[str, int] = {name: number for number, name in NAMES.items()}
@@ -91,6 +91,18 @@ def parse(text: str) -> tuple[str, str, ScramCredential]:
         return name, mechanism, ScramCredential.of_password(mechanism, password, seed, iterations)
     made = ScramCredential.of_salted(mechanism, seed or b"", b64decode(salted or ""), iterations)
     return name, mechanism, made
+
+
+class Keeper(Protocol):
+    """Whoever keeps credentials (`client_settings`)."""
+
+    def put_credential(self, user: str, mechanism: int, credential: ScramCredential, /) -> None: ...
+
+
+def add(kept: Keeper, texts: Iterable[str]) -> None:
+    """What each of the texts says (see `parse`)."""
+    for user, mechanism, credential in map(parse, texts):
+        kept.put_credential(user, NUMBERS[mechanism], credential)
 
 
 def _component(text: str) -> tuple[str, str]:

@@ -29,6 +29,7 @@ from touchstone.reference_impl.broker.control.cluster_controller import (
 from touchstone.reference_impl.broker.faults.fault_plan import Plan, Rule
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Logs
+from touchstone.reference_impl.cluster import scram_credentials
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endpoint
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
@@ -192,6 +193,7 @@ def build(
     data: str | Path | None = None,
     zookeeper: str | None = None,
     advertise: Sequence[str] = (),
+    scram: Sequence[str] = (),
 ) -> RunningCluster:
     """A cluster whose listeners are bound and whose loop does not run yet.
 
@@ -199,7 +201,9 @@ def build(
     that cannot be used. With `zookeeper`, HOST:PORT[/chroot], its registry stands there too
     (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without. `host` and
     `port` are those of the one listener of a broker that has no setting `listeners`. Clients are
-    told to find the brokers where they listen, or at `advertise` (`io.listeners`).
+    told to find the brokers where they listen, or at `advertise` (`io.listeners`). `scram` are
+    credentials that it begins with, as `kafka-storage format --add-scram` takes them:
+    SCRAM-SHA-256=[name=alice,password=secret].
     """
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
@@ -231,6 +235,7 @@ def build(
             named = known and persona.quirk("log-dirs.name-their-cluster")
             stored = cluster.cluster_id if named else None
             registry.restore(cluster, cluster_id=stored)
+        scram_credentials.add(cluster.client_settings, scram)
         running = _assemble(server, cluster, cores, sockets, clock)
         if registry is not None:
             _follow(running, registry)
@@ -411,6 +416,7 @@ def serve(
     zookeeper: str | None = None,
     advertise: Sequence[str] = (),
     profile: str | None = None,
+    scram: Sequence[str] = (),
 ) -> RunningCluster:
     """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`.
 
@@ -419,8 +425,9 @@ def serve(
     if profile is not None:
         config = profiles.settings(profile, release, brokers) | dict(config or {})
     running = build(
-        brokers, host, port, racks, release, config, switches, seed, data, zookeeper, advertise
-    )
+        brokers, host, port, racks, release, config, switches, seed, data, zookeeper, advertise,
+        scram,
+    )  # fmt: skip
     for rule in faults:
         running.faults.add(rule)
     return running.start()

@@ -46,6 +46,11 @@ class Listener(NamedTuple):
     def tls(self) -> bool:
         return self.protocol.endswith("SSL")
 
+    @property
+    def authenticates(self) -> bool:
+        """Whether nobody is served before saying who they are."""
+        return self.sasl
+
 
 class ListenerSettings(NamedTuple):
     listeners: tuple[Listener, ...]  # in the order of the setting

@@ -79,9 +79,10 @@ REFUSED: Mapping[str, Refusal] = {
 
 # What nothing here acts on either, by the beginning of its name, and why that harms nobody.
 HARMLESS: Mapping[str, str] = {
-    r"sasl\.|ssl\.|connections\.max\.reauth|connection\.failed\.auth|security\.providers": (
-        "it acts on listeners with SASL or TLS, which are refused"
+    r"sasl\.(client|jaas|login|kerberos|mechanism\.controller|oauthbearer)": (
+        "it acts on clients, or on mechanisms that are refused"
     ),
+    r"ssl\.|security\.providers": "it acts on listeners with TLS, which are refused",
     r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",
     r"delegation\.token\.": "it acts with a secret key, which is refused",
     r"password\.encoder\.": "no password is stored",

@@ -7,7 +7,7 @@ an end (connections.max.reauth.ms), a handshake begins a re-authentication, at m
 second; a request after the end of the session closes the connection (KIP-368).
 
 Sources: SaslServerAuthenticator, KafkaChannel.maybeBeginServerReauthentication,
-SocketServer.processCompletedReceives at 1.0.2, 2.8.2, 4.0; observed on 1.0.2, 2.8.2 and 4.3.1.
+SocketServer.processCompletedReceives at 1.0.2, 2.8.2, 4.0; observed on all five releases.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class SaslListener:
         self.delay_ms = self.settings.failure_delay_ms if quirk("sasl.refusals-wait") else 0
         self.refusal: str = quirk("sasl.refusal")
         self.success: str | None = quirk("sasl.success-message")
+        self.closes_expired: bool = quirk("sasl.expired-sessions-are-closed")
+        self.bare_sessions_end: bool = quirk("sasl.bare-sessions-end")
 
 
 class SaslListeners:
@@ -102,7 +104,8 @@ class SaslAuthenticator:
             deed = Deed.SERVE
         if deed is Deed.SERVE:
             if self._session_end is not None and now > self._session_end:
-                return self._hang_up("the session has expired")
+                closed = self._hang_up("the session has expired")
+                return closed if self._listener.closes_expired else ()
             return None
         try:
             return self._done(deed, frame, now)
@@ -216,15 +219,20 @@ class SaslAuthenticator:
                 f"Cannot change principals during re-authentication from {known.type}.{known.name}:"
                 f" {principal.type}.{principal.name}"
             )
-        ends = [] if expires is None else [expires]
-        session = self._listener.settings.mechanisms[self._mechanism].session_ms
-        if session > 0:
-            ends.append(now + session)
-        self._session_end = max(now, min(ends)) if ends else None
+        self._session_end = self._end_of_session(expires, now)
         self._exchange, self.state = None, State.COMPLETE
         self._connection.authenticated(principal)
         if self._session_end is None:
             self._connection.authenticator = None  # it stands in nobody's way any more
+
+    def _end_of_session(self, expires: int | None, now: int) -> int | None:
+        if self.state is State.BARE_TOKENS and not self._listener.bare_sessions_end:
+            return None
+        ends = [] if expires is None else [expires]
+        session = self._listener.settings.mechanisms[self._mechanism].session_ms
+        if session > 0:
+            ends.append(now + session)
+        return max(now, min(ends)) if ends else None
 
     def _refusal(self) -> str:
         during = "authentication" if self._known is None else "re-authentication"

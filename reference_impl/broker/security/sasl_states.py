@@ -5,7 +5,7 @@ Nothing but ApiVersions and SaslHandshake is looked into before a mechanism is c
 only a token is, or any request gets its own ILLEGAL_SASL_STATE and the end of the connection.
 
 Sources: SaslServerAuthenticator.SaslState and authenticate at 1.0.2, 2.2.1, 2.8.2, 4.0; KIP-43,
-KIP-152, KIP-368; SEC-03, SEC-04; observed on 1.0.2, 2.8.2 and 4.3.1.
+KIP-152, KIP-368; SEC-03, SEC-04; observed on all five releases.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Kafka knows the channel binding "n" only. Extensions are heard (from 2.2 on) and
 delegation token (`tokenauth=true`) is a user that nobody here has. Releases before 3.9.2 believe a
 final message with a nonce of the client's own (CVE-2024-56128), and so do their personas.
 
-Sources: RFC 5802; ScramSaslServer, ScramMessages at 1.0.2, 2.2.1, 2.8.2 and 4.0; observed on 1.0.2,
-2.8.2 and 4.3.1.
+Sources: RFC 5802; ScramSaslServer, ScramMessages at 1.0.2, 2.2.1, 2.8.2 and 4.0; observed on all
+five releases.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from touchstone.reference_impl.broker.security.mechanism import EITHER_ID, CredentialsRefused
-from touchstone.reference_impl.cluster.hash_order import properties
+from touchstone.reference_impl.cluster.hash_order import copied_map
 from touchstone.reference_impl.cluster.scram_credentials import FEWEST, HASHES, ScramCredential
 
 _VALUE, _NAME = r"[\x01-\x2b\x2d-\x7f]+", r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
@@ -96,7 +96,7 @@ class Scram:
         salt = b64encode(credential.salt).decode()
         answer = f"r={nonce},s={salt},i={credential.iterations}"
         bare = [f"n={parts['name']}", f"r={parts['nonce']}"]
-        bare += [f"{name}={extensions[name]}" for name in properties(extensions)]
+        bare += [f"{name}={extensions[name]}" for name in copied_map(extensions)]
         self._first = _First(user, credential, nonce, f"{','.join(bare)},{answer}")
         return answer.encode()
 

@@ -88,7 +88,8 @@ def test_the_default_of_a_release_is_never_refused(release):
     ("config", "good"),
     [
         ({"listeners": "PLAINTEXT://:9092"}, True),
-        ({"listeners": "PLAINTEXT://:9091,SASL_PLAINTEXT://:9092"}, False),
+        ({"listeners": "PLAINTEXT://:9091,SASL_PLAINTEXT://:9092"}, True),
+        ({"listeners": "PLAINTEXT://:9091,SASL_SSL://:9092"}, False),
         ({"listeners": "PLAINTEXT://:9092,SSL://:9093"}, False),
         (
             {
@@ -104,7 +105,7 @@ def test_the_default_of_a_release_is_never_refused(release):
         ),
     ],
 )
-def test_a_listener_that_would_authenticate_is_refused(config, good):
+def test_a_listener_that_would_encrypt_is_refused(config, good):
     if good:
         unobeyed.check(config)
         return
