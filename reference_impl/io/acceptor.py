@@ -13,14 +13,19 @@ import selectors
 import socket
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
+from touchstone.reference_impl.broker.configs.listener_settings import Listener, ListenerSettings
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
 
+if TYPE_CHECKING:
+    from touchstone.reference_impl.io.tls import TlsLayer, TlsListener
+
+_SECURITY = "touchstone.reference_impl.broker.security"
+_TLS = "touchstone.reference_impl.io.tls"
 LOG = logging.getLogger("touchstone.server")
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
 
@@ -32,6 +37,7 @@ class BoundListener(NamedTuple):
     name: str
     sock: socket.socket
     sasl: bool
+    tls: TlsListener | None
 
 
 class Acceptor:
@@ -54,8 +60,7 @@ class Acceptor:
         self._quotas[broker] = ConnectionQuotas(broker)
         settings = ListenerSettings.of(broker.config)
         self._listeners[broker] = tuple(
-            BoundListener(broker, name, sock, settings.named(name).sasl)
-            for name, sock in sockets.items()
+            _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
         )
         self.watch(broker)
 
@@ -108,6 +113,8 @@ class Acceptor:
             limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
             quotas.taken(host, name)
             channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory, name)
+            if listener.tls is not None:
+                channel.tls = _tls_layer(listener.tls)
             if listener.sasl:
                 _await_authentication(channel)
             self._accepted(channel)
@@ -139,7 +146,24 @@ class Acceptor:
                 self._selector.register(listener.sock, READ, listener)
 
 
+def _bound(broker: Broker, listener: Listener, sock: socket.socket) -> BoundListener:
+    """TLS and SASL are loaded only where a listener has them: start-up is a promise (design.md
+    section 5).
+    """
+    tls = None
+    if listener.tls:
+        settings = import_module(f"{_SECURITY}.tls_settings").TlsSettings.of(
+            broker.config, listener
+        )
+        tls = import_module(_TLS).TlsListener(settings, listener)
+    return BoundListener(broker, listener.name, sock, listener.sasl, tls)
+
+
+def _tls_layer(listener: TlsListener) -> TlsLayer:
+    layer: TlsLayer = import_module(_TLS).TlsLayer(listener)
+    return layer
+
+
 def _await_authentication(channel: Channel) -> None:
-    """Loaded only where a listener has SASL: start-up is a promise (design.md section 5)."""
-    listeners = import_module("touchstone.reference_impl.broker.security.authenticator")
+    listeners = import_module(f"{_SECURITY}.authenticator")
     channel.bound_frames(channel.broker.room(listeners.SaslListeners).admit(channel))

@@ -8,12 +8,16 @@ from __future__ import annotations
 import selectors
 import socket
 from collections import deque
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.effects import Connection, Principal
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.io.request_memory import RequestMemory
 from touchstone.reference_impl.wire.framing import Frames
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.io.tls import TlsLayer
 
 READ = selectors.EVENT_READ
 
@@ -35,6 +39,7 @@ class Channel(Connection):
         "outbox",
         "slow",
         "sock",
+        "tls",
         "working",
         "_limit",
     )
@@ -53,6 +58,7 @@ class Channel(Connection):
         self.memory = memory  # None: nobody counts
         self.in_work = 0  # bytes of the request that is handed over, or was last
         self.sock = sock
+        self.tls: TlsLayer | None = None  # None: its bytes are what they are
         self.broker = broker
         self._limit = limit
         self.inbox = Frames(limit)

@@ -14,14 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from touchstone.reference_impl.broker.configs.listener_settings import (
-    LISTENERS,
-    MAP,
-    ListenerSettings,
-)
-from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, SASL_PLAINTEXT
-
-SPOKEN = (PLAINTEXT, SASL_PLAINTEXT)  # the protocols of listeners
+from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 
 
 class Refusal(NamedTuple):
@@ -32,7 +25,6 @@ class Refusal(NamedTuple):
 
 
 _NOBODY_AUTHORIZES = "there is no authorizer here, and everybody may do everything"
-_NOBODY_ENCRYPTS = "no listener here encrypts anything"
 _NO_BUILDER = "no class of yours is loaded here, so a principal is what Kafka makes of its user"
 _NO_POLICY = "no class of yours is loaded here, so nothing would be refused by it"
 _NO_TOKENS = "there are no delegation tokens here"
@@ -82,7 +74,9 @@ HARMLESS: Mapping[str, str] = {
     r"sasl\.(client|jaas|login|kerberos|mechanism\.controller|oauthbearer)": (
         "it acts on clients, or on mechanisms that are refused"
     ),
-    r"ssl\.|security\.providers": "it acts on listeners with TLS, which are refused",
+    r"ssl\.(allow|endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
+        "how Java's own TLS is built, or a client's"
+    ),
     r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",
     r"delegation\.token\.": "it acts with a secret key, which is refused",
     r"password\.encoder\.": "no password is stored",
@@ -128,16 +122,7 @@ def check(config: Mapping[str, str]) -> None:
         refusal = REFUSED.get(name)
         if refusal is not None and value.strip() not in refusal.harmless:
             raise ValueError(_line(name, value, refusal.why))
-    for listener in ListenerSettings.of(config).listeners:
-        if listener.protocol not in SPOKEN:
-            name, value = _named_by(config)
-            raise ValueError(_line(name, value, _NOBODY_ENCRYPTS))
-
-
-def _named_by(config: Mapping[str, str]) -> tuple[str, str]:
-    """The setting that asks for a listener's protocol, and what it says."""
-    name = LISTENERS if LISTENERS in config else MAP
-    return name, config[name]
+    ListenerSettings.of(config)
 
 
 def _line(name: str, value: str, why: str) -> str:

@@ -64,4 +64,9 @@ ROWS: Rows = {
         {"1.0": False, "2.2": True},
         _SEEN,
     ),
+    "sasl.bearer-tokens-are-base64": (
+        "A bearer token may have all letters of base64, also those that URLs cannot have.",
+        {"1.0": False, "3.9": True},
+        "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; 1.0.2 has no OAUTHBEARER",
+    ),
 }

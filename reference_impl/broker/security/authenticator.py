@@ -28,6 +28,7 @@ from touchstone.reference_impl.broker.security import sasl_settings
 from touchstone.reference_impl.broker.security.mechanism import (
     CredentialsRefused,
     Exchange,
+    ExchangeBroken,
     NewExchange,
 )
 from touchstone.reference_impl.broker.security.sasl_settings import SaslSettings
@@ -109,6 +110,8 @@ class SaslAuthenticator:
             return None
         try:
             return self._done(deed, frame, now)
+        except ExchangeBroken:
+            return self._hang_up("the exchange broke")
         except ValueError as fault:  # no request of an API that is served
             return self._hang_up(f"cannot read the request: {fault}")
 

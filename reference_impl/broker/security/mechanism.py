@@ -16,6 +16,10 @@ class CredentialsRefused(Exception):
         self.said = said
 
 
+class ExchangeBroken(Exception):
+    """The exchange ends where Kafka has no answer: its connection is closed at once."""
+
+
 class Exchange(Protocol):
     """One exchange with one peer; it is not used again."""
 
@@ -28,7 +32,7 @@ class Exchange(Protocol):
         """When its credentials end, in ms since 1970; None for never."""
 
     def evaluate(self, token: bytes, now: int) -> bytes:
-        """The answer to a token; CredentialsRefused."""
+        """The answer to a token; CredentialsRefused or ExchangeBroken."""
 
 
 NewExchange = Callable[[], Exchange]

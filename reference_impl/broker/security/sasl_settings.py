@@ -23,6 +23,7 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
 )
 from touchstone.reference_impl.broker.security import jaas
 from touchstone.reference_impl.broker.security.mechanism import NewExchange
+from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, TokenRules
 from touchstone.reference_impl.broker.security.plain import Plain
 from touchstone.reference_impl.broker.security.scram import Scram
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
@@ -31,13 +32,14 @@ from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona
 
-PLAIN = "PLAIN"
+PLAIN, OAUTHBEARER = "PLAIN", "OAUTHBEARER"
 MAX_REAUTH, MAX_RECEIVE = "connections.max.reauth.ms", "sasl.server.max.receive.size"
 FAILURE_DELAY = "connection.failed.authentication.delay.ms"
 CALLBACK_HANDLER = "sasl.server.callback.handler.class"
 _USER = "user_"
 _MODULES = {
     PLAIN: "org.apache.kafka.common.security.plain.PlainLoginModule",
+    OAUTHBEARER: "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
     **dict.fromkeys(NUMBERS, "org.apache.kafka.common.security.scram.ScramLoginModule"),
 }
 
@@ -75,10 +77,17 @@ def exchanges(
     settings: SaslSettings, persona: Persona, users: ClientSettings
 ) -> dict[str, NewExchange]:
     """How an exchange of each mechanism begins."""
-    return {
-        name: _plain(each, persona) if name == PLAIN else _scram(name, persona, users)
-        for name, each in settings.mechanisms.items()
-    }
+    found: dict[str, NewExchange] = {}
+    for name, each in settings.mechanisms.items():
+        if name == PLAIN:
+            found[name] = _plain(each, persona)
+        elif name == OAUTHBEARER:
+            base64 = persona.quirk("sasl.bearer-tokens-are-base64")
+            rules = TokenRules.of(each.module.options)
+            found[name] = partial(OAuthBearer, rules, base64=base64)
+        else:
+            found[name] = _scram(name, persona, users)
+    return found
 
 
 def _mechanism(config: Mapping[str, str], listener: str, name: str) -> Mechanism:
@@ -103,6 +112,8 @@ def _mechanism(config: Mapping[str, str], listener: str, name: str) -> Mechanism
             f"{prefix(listener)}{setting} names {module.name}, which is not obeyed: {name} is"
             f" served by {_MODULES[name]}"
         )
+    if name == OAUTHBEARER:
+        TokenRules.of(module.options)
     session = _number(config, listener, MAX_REAUTH, 0)
     return Mechanism(
         name, module, _number(config, listener, f"{name.lower()}.{MAX_REAUTH}", session)

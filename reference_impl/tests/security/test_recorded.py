@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from touchstone.reference_impl.broker.effects import Close, Connection, Reply
+from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.broker.security.authenticator import SaslListeners
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Frame, State
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS, ScramCredential
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
-from touchstone.reference_impl.tests.security import conversations
+from touchstone.reference_impl.tests.security import bearer_conversations, conversations
 from touchstone.reference_impl.tests.security.conversations import (
     SASL,
     SCRAM_PASSWORD,
@@ -20,7 +21,8 @@ from touchstone.reference_impl.tests.security.conversations import (
 )
 
 FOLDER = Path(__file__).parent / "recorded"
-RECORDED = sorted(path.stem for path in FOLDER.glob("*.json"))
+RECORDED = [release for release in RELEASES if (FOLDER / f"{release}.json").exists()]
+WITH_BEARERS = [each for each in RELEASES if (FOLDER / f"bearer-{each}.json").exists()]
 PORT = 9092  # of the core, on whatever listener
 
 
@@ -56,8 +58,8 @@ class CoreWire:
         self._broker.closed(self.connection)
 
 
-def core(release):
-    made = OneBroker(release, **SETTINGS)
+def core(release, config=SETTINGS):
+    made = OneBroker(release, **config)
     settings = made.cluster.client_settings
     for user, mechanism in SCRAM_USERS:
         credential = ScramCredential.of_password(mechanism, SCRAM_PASSWORD)
@@ -73,6 +75,25 @@ def test_a_persona_answers_as_its_release_did(release):
     ours = conversations.everything(
         lambda listener: CoreWire(made, listener, next(numbers)), release, {}
     )
+    different = {
+        name: (kafka, ours[name])
+        for name, kafka in recorded.items()
+        if _without_ports(kafka) != _without_ports(ours[name])
+    }
+    assert different == {}
+    assert recorded.keys() == ours.keys()
+
+
+@pytest.mark.parametrize("release", WITH_BEARERS)
+def test_a_persona_takes_bearer_tokens_as_its_release_did(release):
+    made, numbers = core(release, bearer_conversations.SETTINGS), iter(range(1, 10_000))
+    recorded = json.loads((FOLDER / f"bearer-{release}.json").read_text())
+    ours = {
+        one.name: conversations.held(
+            one, lambda listener: CoreWire(made, listener, next(numbers)), release, {}
+        )
+        for one in bearer_conversations.conversations()
+    }
     different = {
         name: (kafka, ours[name])
         for name, kafka in recorded.items()
