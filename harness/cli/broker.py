@@ -17,6 +17,7 @@ import click
 
 from touchstone.harness.cli import listed
 from touchstone.reference_impl.broker.configs import profiles
+from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
@@ -54,6 +55,18 @@ def _fault_port(
     return faults
 
 
+def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
+    """Where those behind the first are, and who of them serves everybody."""
+    protocols = {each.name: each for each in ListenerSettings.of(config).listeners}
+    first = next(iter(cluster.listeners))
+    for name, where in cluster.listeners.items():
+        if name != first:
+            click.echo(f"{name} {','.join(where)}", err=True)
+        host = where[0].rpartition(":")[0]
+        if not protocols[name].authenticates and not is_loopback(host):
+            click.echo(f"warning: listening on {host}: {_ANY_MACHINE}", err=True)
+
+
 @click.command("broker", epilog=listed("Switches", sorted(SWITCHES)))
 @click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
@@ -77,6 +90,13 @@ def _fault_port(
     "--profile",
     type=click.Choice(profiles.NAMES),
     help="Settings behind those of --config; test: no rebalance delay, short sessions.",
+)
+@click.option(
+    "--add-scram",
+    "scram",
+    multiple=True,
+    metavar="CREDENTIAL",
+    help="A user to begin with: 'SCRAM-SHA-256=[name=alice,password=secret]'.",
 )
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
 @click.option("--seed", default=0, help="Where ids and placements are drawn from.")
@@ -106,6 +126,7 @@ def command(
     zookeeper: str | None,
     config: dict[str, str],
     profile: str | None,
+    scram: tuple[str, ...],
     switch: tuple[str, ...],
     seed: int,
     door: int | None,
@@ -134,6 +155,7 @@ def command(
             data,
             zookeeper,
             advertise.split(",") if advertise else (),
+            scram,
         )
     except (LogDirError, RegistryError) as fault:
         raise click.ClickException(str(fault)) from None
@@ -144,8 +166,7 @@ def command(
     with contextlib.ExitStack() as open_doors:
         if door is not None:
             open_doors.enter_context(_fault_port(cluster, door, token))
-        if not is_loopback(host):
-            click.echo(f"warning: listening on {host}: {_ANY_MACHINE}", err=True)
+        _tell_listeners(cluster, config)
         gc.freeze()  # what was loaded stays: a collection need not look at it again, and with many
         gc.set_threshold(10_000, 20, 50)  # requests waiting it would look often
         click.echo("ready " + ",".join(cluster.bootstrap))

@@ -59,3 +59,22 @@ def test_who_can_do_what_he_likes_is_said_once_at_the_start(started):
         "every process of this machine may use the fault port (--faults-token)"
     ]
     assert started("--faults-http", "0", "--faults-token", "s") == []
+
+
+def test_a_listener_is_open_unless_it_asks_who_comes(started):
+    scram = "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config"
+    module = "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    said = started(
+        "--config", "listeners=PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0",
+        "--config", "sasl.enabled.mechanisms=SCRAM-SHA-256",
+        "--config", f"{scram}={module}",
+        "--add-scram", "SCRAM-SHA-256=[name=alice,password=secret]",
+        loopback=False,
+    )  # fmt: skip
+    assert len(said) == 1  # of the first
+
+
+def test_a_user_that_cannot_be_is_refused():
+    said = CliRunner().invoke(command, ["--add-scram", "SCRAM-SHA-1=[name=a,password=b]"])
+    assert said.exit_code == 2
+    assert "The add-scram mechanism SCRAM-SHA-1 is not supported." in said.output

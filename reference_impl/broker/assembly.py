@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import unobeyed
+from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.data.log_rules import rules_of
 from touchstone.reference_impl.broker.faults.switches import known
@@ -47,6 +48,8 @@ class Assembly:
         would be a promise that nobody here keeps.
         """
         unobeyed.check(config)
+        if any(each.sasl for each in ListenerSettings.of(config).listeners):
+            import_module("touchstone.reference_impl.broker.security.sasl_settings").check(config)
         persona = persona_of(release)
         if config.get(AUTHORIZER):
             acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")

@@ -200,6 +200,7 @@ class Broker:
 
     def closed(self, connection: Connection) -> None:
         """The rim says this peer is gone."""
+        connection.authenticator = None  # which knows the connection in its turn
         self.purgatory.drop(connection)
         self.fault_injector.closed(connection)
         call = self._when_closed.pop(connection, None)
@@ -250,10 +251,10 @@ class Broker:
         """Have `call(now)` happen once this peer is gone; a later word replaces it."""
         self._when_closed[connection] = call
 
-    def later(self, key: Hashable, ms: int, effect: Effect) -> None:
-        """Give the effect to the rim so many milliseconds from now."""
+    def later(self, key: Hashable, ms: int, *effects: Effect) -> None:
+        """Give the effects to the rim so many milliseconds from now."""
         at = self._instant + ms
-        self.purgatory.remind(key, at, lambda now: self._outbox.append(effect))
+        self.purgatory.remind(key, at, lambda now: self._outbox.extend(effects))
 
     def _begin(self, now: int) -> None:
         """Every entry acts first on what the cluster said."""
@@ -307,8 +308,12 @@ class Broker:
     def _serve(self, connection: Connection, frame: bytes, now: int) -> Iterable[Effect]:
         if self.quotas and self.quotas.hold(connection, frame, now):
             return ()
+        if connection.authenticator is not None:
+            effects = connection.authenticator.receive(frame, now)
+            if effects is not None:
+                return effects
         try:
-            request = self._parse(connection, frame)
+            request = self.parse(connection, frame)
         except _UnreadableRequest as refusal:
             return (Close(connection, str(refusal)),)
         except ValueError as fault:  # DecodeError
@@ -334,7 +339,8 @@ class Broker:
             request = Request(RequestHeader(key, version, 0, None), body, OwnConnection())
             self.handler(key)(request, now)
 
-    def _parse(self, connection: Connection, frame: bytes) -> Request | Reply:
+    def parse(self, connection: Connection, frame: bytes) -> Request | Reply:
+        """The request, or the answer to an ApiVersions of an unknown version; ValueError."""
         if len(frame) < 8:
             raise _UnreadableRequest(f"a request of {len(frame)} bytes has no header")
         key, version = _KEY_AND_VERSION.unpack_from(frame)
@@ -411,7 +417,7 @@ class Broker:
         connection = request.connection
         if type(answer) is dict:
             try:
-                return (self._reply(request, answer),)
+                return (self.reply(request, answer),)
             except Exception as fault:  # it has no bytes: a message of over 32,767 of them
                 return (self._failure(request, fault),)
         if isinstance(answer, Wait):
@@ -425,7 +431,7 @@ class Broker:
             return (self._failure(request, answer),)
         return (self._failure(request, TypeError(f"a handler gave {answer!r}")),)
 
-    def _reply(self, request: Request, body: Struct) -> Effect:
+    def reply(self, request: Request, body: Struct) -> Effect:
         """Raises what the codec raises for a value that its field cannot hold."""
         header = request.header
         parts = encode_response_parts(header.key, header.version, header.correlation_id, body)
@@ -443,7 +449,7 @@ class Broker:
         body = registry.refusal(request, code)
         if body is not None:
             try:
-                return self._reply(request, body)
+                return self.reply(request, body)
             except Exception as fault:
                 LOG.error("no error of %s has bytes", request.header, exc_info=fault)
         return Close(request.connection, said or f"error {code}")
@@ -468,5 +474,5 @@ class _PendingAsk(NamedTuple):
     until: int  # ms: how long an answer is waited for
 
 
-class _UnreadableRequest(Exception):
+class _UnreadableRequest(ValueError):
     """Kafka closes the connection on such a request."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar, final
 
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.wire.headers import RequestHeader
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -39,15 +40,44 @@ ANONYMOUS = Principal("User", "ANONYMOUS")  # KafkaPrincipal.ANONYMOUS: nobody a
 class Connection:
     """A peer as handlers see it; the rim derives its own class and adds the socket."""
 
-    __slots__ = ("controller", "id", "peer_host", "principal", "software", "__weakref__")
+    __slots__ = (
+        "authenticator",
+        "controller",
+        "id",
+        "listener",
+        "peer_host",
+        "principal",
+        "software",
+        "__weakref__",
+    )
     of_broker = False  # whether a broker of this process asks, who may do everything
 
-    def __init__(self, id: int, peer_host: str = "127.0.0.1", *, controller: bool = False) -> None:
+    def __init__(
+        self,
+        id: int,
+        peer_host: str = "127.0.0.1",
+        *,
+        controller: bool = False,
+        listener: str = PLAINTEXT,
+    ) -> None:
         self.id = id
         self.peer_host = peer_host
+        self.listener = listener  # the name of the listener that it came by
         self.principal = ANONYMOUS  # until it authenticates
+        self.authenticator: Authenticator | None = None  # None: its requests are served
         self.controller = controller  # arrived through the controller listener
         self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so
+
+    def authenticated(self, principal: Principal) -> None:
+        """From now on it is this principal's."""
+        self.principal = principal
+
+
+class Authenticator(Protocol):
+    """What stands before a connection's requests until its peer has said who it is."""
+
+    def receive(self, frame: bytes, now: int) -> Iterable[Effect] | None:
+        """The effects of a frame; None where it is an ordinary request, to be served."""
 
 
 class OwnConnection(Connection):

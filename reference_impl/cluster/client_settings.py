@@ -1,15 +1,16 @@
-"""The cluster keeps its clients' quotas and the outlines of their SCRAM credentials.
+"""The cluster keeps its clients' quotas and their SCRAM credentials.
 
 A quota belongs to an entity: a user, a client id, both, or an address, each by name or as the
-default (None). Of a credential only what can be asked for is kept: mechanism and iterations. Who
-may be written, and what is said of it, is decided by the handlers.
+default (None). Who may be written, and what is said of it, is decided by the handlers.
 
 Sources: KIP-13, KIP-546 (quota entities), KIP-554 (credentials); DYN-01, DYN-16.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+
+from touchstone.reference_impl.cluster.scram_credentials import ScramCredential
 
 Entity = tuple[tuple[str, str | None], ...]  # (type, name), in the order of ENTITY_TYPES
 ENTITY_TYPES = ("client-id", "user", "ip")
@@ -31,7 +32,7 @@ def entity(parts: dict[str, str | None]) -> Entity:
 class ClientSettings:
     def __init__(self) -> None:
         self._quotas: dict[Entity, dict[str, float]] = {}
-        self._credentials: dict[str, dict[int, int]] = {}  # user -> mechanism -> iterations
+        self._credentials: dict[str, dict[int, ScramCredential]] = {}  # by user and mechanism
 
     # --- quotas -----------------------------------------------------------------------------
 
@@ -68,12 +69,21 @@ class ClientSettings:
     def users(self) -> list[str]:
         return list(self._credentials)
 
-    def credentials(self, user: str) -> dict[int, int]:
-        """Iterations by mechanism; empty for a user without any."""
+    def credentials(self, user: str) -> dict[int, ScramCredential]:
+        """By the number of their mechanism; empty for a user without any."""
         return dict(sorted(self._credentials.get(user, {}).items()))
 
-    def put_credential(self, user: str, mechanism: int, iterations: int) -> None:
-        self._credentials.setdefault(user, {})[mechanism] = iterations
+    def credential(self, user: str, mechanism: int) -> ScramCredential | None:
+        return self._credentials.get(user, {}).get(mechanism)
+
+    def put_credential(self, user: str, mechanism: int, credential: ScramCredential) -> None:
+        self._credentials.setdefault(user, {})[mechanism] = credential
+
+    def replace_credentials(self, user: str, held: Mapping[int, ScramCredential]) -> None:
+        """These credentials and no others."""
+        self._credentials.pop(user, None)
+        if held:
+            self._credentials[user] = dict(held)
 
     def drop_credential(self, user: str, mechanism: int) -> bool:
         """False where there is none."""

@@ -45,6 +45,14 @@ def properties(keys: Collection[str]) -> list[str]:
     return sorted(keys, key=lambda key: _spread(key) & last)
 
 
+def copied_map(keys: Collection[str]) -> list[str]:
+    """A `java.util.HashMap` made of another one: it has no more buckets than it needs."""
+    buckets = 1
+    while buckets < int(len(keys) / 0.75 + 1):
+        buckets *= 2
+    return sorted(properties(keys), key=lambda key: _spread(key) & buckets - 1)
+
+
 def mutable_213(keys: Collection[str]) -> list[str]:
     """A mutable map of Scala 2.13; keys of one bucket go by their hash, as signed numbers."""
     last = _buckets(len(keys)) - 1

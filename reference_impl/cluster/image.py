@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
+from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.scram_credentials import NAMES, NUMBERS, ScramCredential
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
 
 FORMAT = 1
@@ -30,7 +32,15 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "group_configs": cluster.group_configs,
         "metrics_configs": cluster.metrics_configs,
         "acls": [[*pattern, *entry] for pattern, entry in cluster.acls],
+        "scram": _scram(cluster.client_settings),
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
+    }
+
+
+def _scram(settings: ClientSettings) -> dict[str, dict[str, str]]:
+    return {
+        user: {NAMES[kind]: str(each) for kind, each in settings.credentials(user).items()}
+        for user in settings.users()
     }
 
 
@@ -72,6 +82,9 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     cluster.metrics_configs = {name: dict(row) for name, row in subscriptions.items()}
     for kind, form, name, *entry in image.get("acls", ()):
         cluster.acls.add(Pattern(kind, form, name), Entry(*entry))
+    for user, held in image.get("scram", {}).items():
+        credentials = {NUMBERS[kind]: ScramCredential.read(text) for kind, text in held.items()}
+        cluster.client_settings.replace_credentials(user, credentials)
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
         cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))

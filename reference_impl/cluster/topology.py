@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
 from touchstone.reference_impl.cluster.acls import Acls
 from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.endpoints import Address, Endpoint, Reachable
 from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.log.topic_config import TopicConfig
@@ -56,7 +57,7 @@ class ControllerChange(NamedTuple):
 
 
 @dataclass(slots=True)
-class Node:
+class Node(Reachable):
     """A broker as its peers and clients see it."""
 
     id: int
@@ -66,11 +67,8 @@ class Node:
     alive: bool = True  # registered, and neither fenced nor given up
     epoch: int = -1  # of its registration; every registration of any broker gets a higher one
     stopping: bool = False  # in controlled shutdown: it follows nobody and leads nothing new
-    bound: tuple[str, int] | None = None  # where it listens, if that is not what it advertises
-
-    @property
-    def listens(self) -> tuple[str, int]:
-        return self.bound or (self.host, self.port)
+    bound: Address | None = None  # where it listens, if that is not what it advertises
+    endpoints: tuple[Endpoint, ...] = ()  # none: one PLAINTEXT listener, which the above describe
 
 
 class LastKnownSettings(NamedTuple):

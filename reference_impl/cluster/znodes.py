@@ -11,6 +11,7 @@ ZooKeeper after 1.0.2, 2.2.1 and 2.8.2 had written them.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,8 +20,10 @@ from urllib.parse import quote, unquote
 
 from touchstone.reference_impl.cluster import hash_order
 from touchstone.reference_impl.cluster.announcements import ISR_CHANGES, LOG_DIR_EVENTS
-from touchstone.reference_impl.cluster.client_settings import QUOTAS, Entity, entity
+from touchstone.reference_impl.cluster.client_settings import QUOTAS, ClientSettings, Entity, entity
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.cluster.hash_order import partition_hash
+from touchstone.reference_impl.cluster.scram_credentials import NAMES, NUMBERS, ScramCredential
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Node, Partition, Topic
 
 EMPTY_CONFIG = '{"version":1,"config":{}}'
@@ -152,14 +155,15 @@ def steps(old: Mapping[str, Znode], new: Mapping[str, Znode]) -> list[Step]:
 
 
 def broker(node: Node, form: Form, since: int) -> str:
-    """/brokers/ids/N (BRK-27, BRK-28)."""
+    """/brokers/ids/N (BRK-27, BRK-28); host and port are those of a PLAINTEXT listener."""
+    plain = next((each for each in node.advertised if each.protocol == PLAINTEXT), None)
     cells: dict[str, object] = {
-        "listener_security_protocol_map": {"PLAINTEXT": "PLAINTEXT"},
-        "endpoints": [f"PLAINTEXT://{node.host}:{node.port}"],
+        "listener_security_protocol_map": {e.listener: e.protocol for e in node.advertised},
+        "endpoints": [str(each) for each in node.advertised],
         "jmx_port": -1,
-        "host": node.host,
+        "host": plain.host if plain else None,
         "timestamp": str(since),
-        "port": node.port,
+        "port": plain.port if plain else -1,
         "version": form.broker_version,
     }
     if node.rack is not None:
@@ -286,6 +290,24 @@ def read_quotas(settings: Mapping[str, str]) -> dict[str, float | None]:
     return {key: float(text) for key, text in settings.items() if key in QUOTAS}
 
 
+def read_credentials(settings: Mapping[str, str]) -> dict[int, ScramCredential]:
+    """The SCRAM credentials among a user's settings; one that cannot be read is left out."""
+    found = {}
+    for name, number in NUMBERS.items():
+        with contextlib.suppress(ValueError, KeyError):
+            found[number] = ScramCredential.read(settings.get(name, ""))
+    return found
+
+
+def read_client(kept: ClientSettings, who: Entity, settings: Mapping[str, str]) -> None:
+    """What stands at an entity's path becomes its quotas, and a user's credentials."""
+    kept.replace_quotas(who, read_quotas(settings))
+    named = dict(who)
+    user = named.get("user")
+    if user is not None and len(named) == 1:
+        kept.replace_credentials(user, read_credentials(settings))
+
+
 def read_isr_change(text: str) -> list[tuple[str, int]]:
     return [(row["topic"], row["partition"]) for row in json.loads(text)["partitions"]]
 
@@ -333,17 +355,24 @@ def _numbered(rows: Mapping[int, T]) -> dict[str, T]:
 
 
 def _entities(cluster: Cluster) -> Iterator[tuple[str, dict[str, str]]]:
-    """Brokers with dynamic settings and clients with quotas, by path."""
+    """Brokers with dynamic settings, clients with quotas, users with credentials, by path."""
     for number, configs in cluster.dynamic_configs.items():
         yield f"/config/brokers/{number or DEFAULT}", configs
-    for who, quotas in cluster.client_settings.quotas():
+    settings = cluster.client_settings
+    rows = {who: {key: _number(value) for key, value in quotas.items()}
+            for who, quotas in settings.quotas()}  # fmt: skip
+    for user in settings.users():
+        held = settings.credentials(user)
+        own = {NAMES[kind]: str(each) for kind, each in held.items()}
+        rows[entity({"user": user})] = rows.get(entity({"user": user}), {}) | own
+    for who, configs in rows.items():
         named = dict(who)
         parts = [
             f"{_KINDS[kind]}/{_safe(kind, named[kind])}"
             for kind in ("user", "client-id", "ip")
             if kind in named
         ]
-        yield "/config/" + "/".join(parts), {key: _number(value) for key, value in quotas.items()}
+        yield "/config/" + "/".join(parts), configs
 
 
 def _safe(kind: str, name: str | None) -> str:

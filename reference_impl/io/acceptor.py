@@ -11,15 +11,33 @@ import errno
 import logging
 import selectors
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_settings import Listener, ListenerSettings
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
 
+if TYPE_CHECKING:
+    from touchstone.reference_impl.io.tls import TlsLayer, TlsListener
+
+_SECURITY = "touchstone.reference_impl.broker.security"
+_TLS = "touchstone.reference_impl.io.tls"
 LOG = logging.getLogger("touchstone.server")
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
+
+
+class BoundListener(NamedTuple):
+    """A listening socket of a broker, and the listener's name."""
+
+    broker: Broker
+    name: str
+    sock: socket.socket
+    sasl: bool
+    tls: TlsListener | None
 
 
 class Acceptor:
@@ -31,46 +49,57 @@ class Acceptor:
     ) -> None:
         """`look_soon()` has `take_more` called before long."""
         self._selector, self._accepted, self._look_soon = selector, accepted, look_soon
-        self._listeners: dict[Broker, socket.socket] = {}
+        self._listeners: dict[Broker, tuple[BoundListener, ...]] = {}
         self._quotas: dict[Broker, ConnectionQuotas] = {}
-        self._full: dict[Broker, socket.socket] = {}  # listeners that wait for a place
+        self._full: dict[BoundListener, None] = {}  # those that wait for a place
         self._exhausted = False  # the machine has no socket left; it was said
         self._numbers = 0
 
-    def add(self, listener: socket.socket, broker: Broker) -> None:
+    def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
+        """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
-        self._listeners[broker] = listener
+        settings = ListenerSettings.of(broker.config)
+        self._listeners[broker] = tuple(
+            _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
+        )
         self.watch(broker)
 
     def watch(self, broker: Broker) -> None:
-        self._selector.register(self._listeners[broker], READ, broker)
+        for listener in self._listeners[broker]:
+            self._selector.register(listener.sock, READ, listener)
 
     def ignore(self, broker: Broker) -> None:
-        if self._full.pop(broker, None) is None:  # one that waits for a place is not looked at
-            self._selector.unregister(self._listeners[broker])
+        for listener in self._listeners[broker]:
+            if listener in self._full:  # one that waits for a place is not looked at
+                del self._full[listener]
+            else:
+                self._selector.unregister(listener.sock)
 
     def remove(self, broker: Broker) -> None:
         """After `ignore`: nobody can connect any more."""
-        self._listeners.pop(broker).close()
+        for listener in self._listeners.pop(broker):
+            listener.sock.close()
 
     def close(self) -> None:
-        for listener in self._listeners.values():
-            listener.close()
+        for listeners in self._listeners.values():
+            for listener in listeners:
+                listener.sock.close()
 
-    def accept(self, broker: Broker) -> None:
+    def accept(self, listener: BoundListener) -> None:
         """Take whoever waits in the backlog, as long as there is room."""
-        quotas, listener = self._quotas[broker], self._listeners[broker]
+        broker, name = listener.broker, listener.name
+        quotas = self._quotas[broker]
         while True:
-            if not quotas.has_room():
-                self._wait(broker)
+            if not quotas.has_room(name):
+                self._wait(listener)
                 return
             try:
-                sock, address = listener.accept()
+                sock, address = listener.sock.accept()
             except BlockingIOError:
                 self._exhausted = False
                 return
             except OSError as fault:
-                self._cannot_accept(broker, fault)
+                self._cannot_accept(listener, fault)
                 return
             host = address[0]
             if not quotas.admits(host):
@@ -82,10 +111,15 @@ class Acceptor:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             self._numbers += 1
             limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
-            quotas.taken(host)
-            self._accepted(Channel(self._numbers, sock, broker, limit, host, quotas.memory))
+            quotas.taken(host, name)
+            channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory, name)
+            if listener.tls is not None:
+                channel.tls = _tls_layer(listener.tls)
+            if listener.sasl:
+                _await_authentication(channel)
+            self._accepted(channel)
 
-    def _cannot_accept(self, broker: Broker, fault: OSError) -> None:
+    def _cannot_accept(self, listener: BoundListener, fault: OSError) -> None:
         """Out of descriptors it waits, and that is said once. Else the peer is gone again."""
         if fault.errno not in _NO_MORE:
             LOG.warning("cannot accept: %s", fault)
@@ -93,19 +127,43 @@ class Acceptor:
         if not self._exhausted:
             LOG.warning("cannot accept until a connection ends: %s", fault)
         self._exhausted = True
-        self._wait(broker)
+        self._wait(listener)
         self._look_soon()
 
-    def _wait(self, broker: Broker) -> None:
-        self._selector.unregister(self._listeners[broker])
-        self._full[broker] = self._listeners[broker]
+    def _wait(self, listener: BoundListener) -> None:
+        self._selector.unregister(listener.sock)
+        self._full[listener] = None
 
     def ended(self, channel: Channel) -> None:
         """A connection gives its place back: listeners that waited for one accept again."""
-        self._quotas[channel.broker].given_back(channel.peer_host)
+        self._quotas[channel.broker].given_back(channel.peer_host, channel.listener)
         self.take_more()
 
     def take_more(self) -> None:
-        for broker in [*self._full] if self._full else ():
-            if self._quotas[broker].has_room():
-                self._selector.register(self._full.pop(broker), READ, broker)
+        for listener in [*self._full] if self._full else ():
+            if self._quotas[listener.broker].has_room(listener.name):
+                del self._full[listener]
+                self._selector.register(listener.sock, READ, listener)
+
+
+def _bound(broker: Broker, listener: Listener, sock: socket.socket) -> BoundListener:
+    """TLS and SASL are loaded only where a listener has them: start-up is a promise (design.md
+    section 5).
+    """
+    tls = None
+    if listener.tls:
+        settings = import_module(f"{_SECURITY}.tls_settings").TlsSettings.of(
+            broker.config, listener
+        )
+        tls = import_module(_TLS).TlsListener(settings, listener)
+    return BoundListener(broker, listener.name, sock, listener.sasl, tls)
+
+
+def _tls_layer(listener: TlsListener) -> TlsLayer:
+    layer: TlsLayer = import_module(_TLS).TlsLayer(listener)
+    return layer
+
+
+def _await_authentication(channel: Channel) -> None:
+    listeners = import_module(f"{_SECURITY}.authenticator")
+    channel.bound_frames(channel.broker.room(listeners.SaslListeners).admit(channel))

@@ -8,11 +8,16 @@ from __future__ import annotations
 import selectors
 import socket
 from collections import deque
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.effects import Connection
+from touchstone.reference_impl.broker.effects import Connection, Principal
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.io.request_memory import RequestMemory
 from touchstone.reference_impl.wire.framing import Frames
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.io.tls import TlsLayer
 
 READ = selectors.EVENT_READ
 
@@ -34,7 +39,9 @@ class Channel(Connection):
         "outbox",
         "slow",
         "sock",
+        "tls",
         "working",
+        "_limit",
     )
 
     def __init__(
@@ -45,12 +52,15 @@ class Channel(Connection):
         limit: int,
         peer: str,
         memory: RequestMemory | None = None,
+        listener: str = PLAINTEXT,
     ) -> None:
-        super().__init__(number, peer)
+        super().__init__(number, peer, listener=listener)
         self.memory = memory  # None: nobody counts
         self.in_work = 0  # bytes of the request that is handed over, or was last
         self.sock = sock
+        self.tls: TlsLayer | None = None  # None: its bytes are what they are
         self.broker = broker
+        self._limit = limit
         self.inbox = Frames(limit)
         self.frames: deque[bytes] = deque()
         self.outbox: deque[memoryview] = deque()
@@ -61,6 +71,14 @@ class Channel(Connection):
         self.closing = False
         self.events = READ
         self.open = True
+
+    def bound_frames(self, most: int) -> None:
+        """Until its peer has said who it is no frame may have more bytes."""
+        self.inbox.limit = min(most, self._limit)
+
+    def authenticated(self, principal: Principal) -> None:
+        super().authenticated(principal)
+        self.inbox.limit = self._limit
 
     @property
     def claimed(self) -> int:

@@ -14,37 +14,42 @@ from __future__ import annotations
 from collections import Counter
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_settings import prefix
 from touchstone.reference_impl.io.request_memory import RequestMemory
 
 NO_LIMIT = 2**31 - 1
 PER_HOST, OVERRIDES = "max.connections.per.ip", "max.connections.per.ip.overrides"
-TOTALS = ("max.connections", "listener.name.plaintext.max.connections")
+TOTAL = "max.connections"
 
 
 class ConnectionQuotas:
-    """The open connections of one broker, counted by the peer's address."""
+    """The open connections of one broker, counted by the peer's address and by listener."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._hosts: Counter[str] = Counter()
+        self._listeners: Counter[str] = Counter()
         self.memory = RequestMemory.of(broker.config)
 
-    def has_room(self) -> bool:
-        """Whether another connection may be accepted at all."""
+    def has_room(self, listener: str) -> bool:
+        """Whether this listener may accept another connection at all."""
         if not self._broker.persona.quirk("connections.limit-waits"):
             return True
-        limit = min(self._broker.number(name, NO_LIMIT) for name in TOTALS)
-        return self._hosts.total() < limit
+        number, own = self._broker.number, prefix(listener) + TOTAL
+        room_of_all = self._hosts.total() < number(TOTAL, NO_LIMIT)
+        return room_of_all and self._listeners[listener] < number(own, NO_LIMIT)
 
     def admits(self, host: str) -> bool:
         """Whether this address may have one connection more."""
         return self._hosts[host] < self._most_from(host)
 
-    def taken(self, host: str) -> None:
+    def taken(self, host: str, listener: str) -> None:
         self._hosts[host] += 1
+        self._listeners[listener] += 1
 
-    def given_back(self, host: str) -> None:
+    def given_back(self, host: str, listener: str) -> None:
         """Give a place back, once for each `taken` (WIRE-07)."""
+        self._listeners[listener] -= 1
         self._hosts[host] -= 1
         if not self._hosts[host]:
             del self._hosts[host]

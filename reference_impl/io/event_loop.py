@@ -17,13 +17,13 @@ import selectors
 import socket
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from struct import Struct
 from typing import Protocol, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.effects import Ask, Close, Effect, Reply
+from touchstone.reference_impl.broker.effects import Ask, Close, Effect, Principal, Reply
 from touchstone.reference_impl.io import portable
 from touchstone.reference_impl.io.acceptor import Acceptor
 from touchstone.reference_impl.io.channel import READ, Channel
@@ -95,8 +95,9 @@ class Server:
         listener.setblocking(False)
         return listener
 
-    def add(self, listener: socket.socket, broker: Broker) -> None:
-        self._acceptor.add(listener, broker)
+    def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
+        """Serve the broker on these listening sockets, by the names of its listeners."""
+        self._acceptor.add(sockets, broker)
         self._brokers = [*self._brokers, broker]
         self.links.add(broker)
 
@@ -254,8 +255,11 @@ class Server:
         self._unused.discard(channel)
         self._channels[channel] = self._clock()
         self._channels.move_to_end(channel)
+        data = bytes(self._view[:count])
+        if channel.tls is not None:
+            data = self._decrypted(channel, data)
         try:
-            channel.frames.extend(channel.inbox.feed(bytes(self._view[:count])))
+            channel.frames.extend(channel.inbox.feed(data))
         except FrameError as fault:
             channel.frames.extend(fault.frames)
             channel.closing = True
@@ -263,6 +267,29 @@ class Server:
         if channel.memory is not None:
             self._account(channel)
         self._work(channel)
+
+    def _decrypted(self, channel: Channel, data: bytes) -> bytes:
+        """What a peer with TLS said. One that speaks none, or whose certificate names nobody, is
+        told by an alert, and its connection ends.
+        """
+        tls = channel.tls
+        if tls is None:
+            return data
+        known, data, trouble = tls.ready, data, ""
+        try:
+            data = tls.received(data)
+            user = None if known else tls.user()
+            if user is not None:
+                channel.authenticated(Principal("User", user))
+        except ValueError as fault:
+            data, trouble = b"", str(fault)
+        channel.closing = tls.ended
+        said = tls.outgoing()
+        if said:
+            self._put(channel, (said,))
+        if trouble and channel.open:
+            self._close(channel, f"TLS failed: {trouble}")
+        return data
 
     def _work(self, channel: Channel, *, its_turn: bool = False) -> None:
         """Hand over frames until one has to wait, or none is left.
@@ -292,7 +319,7 @@ class Server:
         if channel.held:
             self._write(channel, ())
         if channel.closing and not (channel.busy or channel.frames or channel.outbox):
-            self._close(channel, "a frame of an impossible size")
+            self._close(channel, "nothing more can be read")
 
     # --- effects -----------------------------------------------------------------------------
 
@@ -334,6 +361,13 @@ class Server:
         if channel.held:
             pieces = (*channel.held, *pieces)
             channel.held.clear()
+        self._put(channel, pieces if channel.tls is None else channel.tls.encrypted(pieces))
+
+    def _put(self, channel: Channel, pieces: tuple[bytes, ...]) -> None:
+        """Bytes as they are on the wire; they wait behind those that wait already."""
+        if channel.outbox:
+            channel.outbox.extend(memoryview(each) for each in pieces)
+            return
         try:
             sent = portable.send(channel.sock, pieces[:_MOST_PIECES])
         except BlockingIOError:
@@ -407,9 +441,12 @@ class Server:
 
     def _close(self, channel: Channel, reason: str) -> None:
         LOG.debug("connection %d closed: %s", channel.id, reason)
-        if channel.held:  # answers to what came before the end of a pipeline
+        last: list[bytes] = channel.held  # answers to what came before the end of a pipeline
+        if channel.tls is not None and channel.open and not channel.outbox:
+            last = [*channel.tls.encrypted(last), channel.tls.farewell()]
+        if last:
             with contextlib.suppress(OSError):
-                portable.send(channel.sock, channel.held)
+                portable.send(channel.sock, last)
             channel.held.clear()
         if channel.events:
             self._selector.unregister(channel.sock)

@@ -23,7 +23,8 @@ from touchstone.reference_impl.cluster.membership import Answered, Event, Member
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
-    from touchstone.reference_impl.cluster.topology import Cluster, Node
+    from touchstone.reference_impl.cluster.endpoints import Address
+    from touchstone.reference_impl.cluster.topology import Cluster
     from touchstone.reference_impl.io.event_loop import Server
 
 LOG = logging.getLogger("touchstone.lifecycle")
@@ -60,7 +61,7 @@ class Lifecycle:
         membership.ask = self._ask_to_stop
         self._held: dict[int, dict[Replica, bytes]] = {}  # of ended brokers: topic ids
         self._waiting: dict[tuple[Event, int], Done] = {}
-        self._ports: dict[int, socket.socket] = {}  # of ended brokers, held for their return
+        self._ports: dict[int, dict[str, socket.socket]] = {}  # of ended brokers, for their return
         self._ended = ended
         self.trace: Callable[[str, int], None] = lambda step, broker: None
 
@@ -166,7 +167,8 @@ class Lifecycle:
         self._held[number] = {(r.topic, r.index): r.topic_id for r in broker.replicas}
         self._cluster.unsubscribe(number)
         self._server.remove(broker)
-        self._ports[number] = _reserved(self._cluster.node(number))
+        node = self._cluster.node(number)
+        self._ports[number] = {each.listener: _reserved(each.bound) for each in node.listeners}
         if self._ended is not None:
             self._ended(number, now, clean=clean)
         self.trace("ended", number)
@@ -176,15 +178,17 @@ class Lifecycle:
         self._membership.join(number)
         broker = self._make(number, now)
         self._running[number] = broker
-        listener = self._ports.pop(number)
-        listener.listen(BACKLOG)
-        self._server.add(listener, broker)
+        sockets = self._ports.pop(number)
+        for listener in sockets.values():
+            listener.listen(BACKLOG)
+        self._server.add(sockets, broker)
         self.trace("serves", number)
 
     def close(self) -> None:
         """Release the ports of brokers that ended: none of them comes back."""
         while self._ports:
-            self._ports.popitem()[1].close()
+            for listener in self._ports.popitem()[1].values():
+                listener.close()
 
     def strays(self, number: int) -> list[Replica]:
         """Partitions an ended broker held that are not its own any more; asked once."""
@@ -199,10 +203,10 @@ class Lifecycle:
         return strays
 
 
-def _reserved(node: Node) -> socket.socket:
+def _reserved(address: Address) -> socket.socket:
     """The port of a broker that is gone: connections are refused, and nobody else takes it."""
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    held.bind(node.listens)
+    held.bind(address)
     held.setblocking(False)
     return held

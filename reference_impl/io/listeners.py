@@ -1,9 +1,9 @@
-"""A broker advertises an address beside the one on which it listens (advertised.listeners).
+"""A broker advertises addresses beside those on which it listens (advertised.listeners).
 
 Behind a proxy, in a container or on a machine with two names, the address a broker was bound to is
 not one that its clients can use. Kafka's answer is a setting of each broker; brokers of one process
-share their settings, so there the addresses of all are given as one list and only a lone broker may
-have the setting itself. A broker has one listener here, hence one address.
+share their settings, so there the addresses of all are given as one list, one for each broker's
+first listener, and only a lone broker may have the setting itself, which names listeners.
 
 Sources: BRK-11 (port 0 stands for the bound port), BRK-29 (no host stands for the machine's name);
 SocketServer.boundPort, KafkaConfig.validateValues and EndPoint at 1.0.2 and 4.3.1.
@@ -15,6 +15,13 @@ import re
 import socket
 from collections.abc import Mapping, Sequence
 
+from touchstone.reference_impl.broker.configs.listener_settings import (
+    Listener,
+    ListenerSettings,
+    advertised_at,
+)
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endpoint
+
 SETTING = "advertised.listeners"
 NOWHERE = "0.0.0.0"  # means every interface to who listens and nothing to who connects
 _UNREACHABLE = (
@@ -22,8 +29,6 @@ _UNREACHABLE = (
 )
 _HOW = "--advertised-listeners HOST:PORT or advertise=[...], one for each broker"
 _ENDPOINT = re.compile(r"(?:\w+://)?(?:\[([0-9a-zA-Z%._:-]*)\]|([0-9a-zA-Z%._-]*)):(\d{1,5})")
-
-Address = tuple[str, int]
 
 
 def advertised(
@@ -61,6 +66,33 @@ def resolved(said: Address | None, bound: Address) -> Address:
     if said is None:
         said = bound
     return said[0] or socket.getfqdn(), said[1] or bound[1]
+
+
+def advertised_by_listener(
+    given: Sequence[str], config: Mapping[str, str], brokers: int, settings: ListenerSettings
+) -> list[Mapping[str, Address | None]]:
+    """What each broker advertises, by listener: None stands for where it listens.
+
+    A listener that is not among them is not advertised. ValueError as `advertised` raises it.
+    """
+    first, *more = settings.listeners
+    text = config.get(SETTING, "")
+    if brokers == 1 and not given and (more or first.name != PLAINTEXT) and text:
+        told = advertised_at(config)
+        if any(host == NOWHERE for host, _ in told.values()):
+            raise ValueError(_UNREACHABLE)
+        return [told]
+    own: dict[str, Address | None] = dict.fromkeys(each.name for each in settings.listeners)
+    open_to_all = next((each.host for each in more if each.host == NOWHERE), first.host)
+    return [own | {first.name: told} for told in advertised(given, config, brokers, open_to_all)]
+
+
+def endpoint(listener: Listener, told: Mapping[str, Address | None], bound: Address) -> Endpoint:
+    """A listener that is bound, as its broker tells clients of it."""
+    if listener.name not in told:
+        return Endpoint(listener.name, listener.protocol, "", -1, bound)
+    at = resolved(told[listener.name], bound)
+    return Endpoint(listener.name, listener.protocol, *at, bound)
 
 
 def is_loopback(host: str) -> bool:

@@ -22,12 +22,15 @@ from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.configs.config_view import GENERATED, spread_defaults
+from touchstone.reference_impl.broker.configs.listener_settings import LISTENERS, ListenerSettings
 from touchstone.reference_impl.broker.control.cluster_controller import (
     membership_rules,
 )
 from touchstone.reference_impl.broker.faults.fault_plan import Plan, Rule
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Logs
+from touchstone.reference_impl.cluster import scram_credentials
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endpoint
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
@@ -36,7 +39,7 @@ from touchstone.reference_impl.io.data_dir import DataDir
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links
-from touchstone.reference_impl.io.listeners import advertised, resolved
+from touchstone.reference_impl.io.listeners import advertised_by_listener, endpoint
 from touchstone.reference_impl.io.log_dirs import LogDirs
 from touchstone.reference_impl.io.wall_clock import WallClock
 
@@ -64,8 +67,8 @@ class RunningCluster:
         self._data = data
         self.cluster = cluster
         self.life = life
-        nodes = [cluster.brokers[number] for number in sorted(cluster.brokers)]
-        self.bootstrap = [f"{host}:{port}" for host, port in (node.listens for node in nodes)]
+        self.listeners = _by_listener(cluster.brokers[i] for i in sorted(cluster.brokers))
+        self.bootstrap = next(iter(self.listeners.values()))  # where the first listener is
         self._thread: threading.Thread | None = None
         self.registry: ZooKeeper | None = None  # the one outside, where there is one
 
@@ -170,6 +173,14 @@ class RunningCluster:
         self._close_data()
 
 
+def _by_listener(nodes: Iterable[Node]) -> dict[str, list[str]]:
+    """HOST:PORT where each broker listens, by the listener's name."""
+    found: dict[str, list[str]] = {}
+    for each in (each for node in nodes for each in node.listeners):
+        found.setdefault(each.listener, []).append(f"{each.bound[0]}:{each.bound[1]}")
+    return found
+
+
 def build(
     brokers: int = 1,
     host: str = "127.0.0.1",
@@ -182,17 +193,24 @@ def build(
     data: str | Path | None = None,
     zookeeper: str | None = None,
     advertise: Sequence[str] = (),
+    scram: Sequence[str] = (),
 ) -> RunningCluster:
     """A cluster whose listeners are bound and whose loop does not run yet.
 
     With `data`, a directory, it goes on with what it was there (`io.data`); LogDirError for one
     that cannot be used. With `zookeeper`, HOST:PORT[/chroot], its registry stands there too
-    (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without. Clients
-    are told to find the brokers where they listen, or at `advertise` (`io.listeners`).
+    (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without. `host` and
+    `port` are those of the one listener of a broker that has no setting `listeners`. Clients are
+    told to find the brokers where they listen, or at `advertise` (`io.listeners`). `scram` are
+    credentials that it begins with, as `kafka-storage format --add-scram` takes them:
+    SCRAM-SHA-256=[name=alice,password=secret].
     """
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
-    said = advertised(advertise, config, brokers, host)
+    if port and LISTENERS in config:
+        raise ValueError(f"{LISTENERS} says where brokers listen, and so would port {port}")
+    settings = ListenerSettings.of(config, host, port)
+    said = advertised_by_listener(advertise, config, brokers, settings)
     disk = DataDir(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
@@ -200,15 +218,12 @@ def build(
             undo.callback(registry.close)
         server = Server(clock=clock, before_answers=_durable(disk, registry))
         undo.callback(server.close)
-        listeners, nodes = [], []
+        sockets, nodes = [], []
         for at, number in enumerate(_ids(brokers, config, disk, registry)):
-            listener = server.bind(host, port + at if port else 0)
-            undo.callback(listener.close)
-            listeners.append(listener)
+            opened, endpoints = _bind(server, settings, said[at], at, undo)
+            sockets.append(opened)
             rack = racks[at] if at < len(racks) else None
-            bound = host, listener.getsockname()[1]
-            told = resolved(said[at], bound)
-            nodes.append(Node(number, *told, rack, bound=bound if told != bound else None))
+            nodes.append(_node(number, endpoints, settings.inter_broker, rack))
         reachable = server.links.reaches_registry
         cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)
         cores = _Cores(cluster, parts, disk)
@@ -220,11 +235,42 @@ def build(
             named = known and persona.quirk("log-dirs.name-their-cluster")
             stored = cluster.cluster_id if named else None
             registry.restore(cluster, cluster_id=stored)
-        running = _assemble(server, cluster, cores, listeners, clock)
+        scram_credentials.add(cluster.client_settings, scram)
+        running = _assemble(server, cluster, cores, sockets, clock)
         if registry is not None:
             _follow(running, registry)
         undo.pop_all()
     return running
+
+
+def _bind(
+    server: Server,
+    settings: ListenerSettings,
+    told: Mapping[str, Address | None],
+    at: int,
+    undo: contextlib.ExitStack,
+) -> tuple[dict[str, socket.socket], tuple[Endpoint, ...]]:
+    """The listeners of the broker at this place: each counts on from the first one's port."""
+    sockets, endpoints = {}, []
+    for listener in settings.listeners:
+        port = listener.port + at if listener.port else 0
+        sock = server.bind(listener.host, port)
+        undo.callback(sock.close)
+        sockets[listener.name] = sock
+        bound = listener.host, sock.getsockname()[1]
+        endpoints.append(endpoint(listener, told, bound))
+    return sockets, tuple(endpoints)
+
+
+def _node(
+    number: int, endpoints: tuple[Endpoint, ...], inter_broker: str, rack: str | None
+) -> Node:
+    """A broker whose own address is that of its inter-broker listener."""
+    own = next(each for each in endpoints if each.listener == inter_broker)
+    bound = own.bound if own.bound != (own.host, own.port) else None
+    if [each.listener for each in endpoints] == [PLAINTEXT]:
+        endpoints = ()  # a node without more has a PLAINTEXT listener
+    return Node(number, own.host, own.port, rack, bound=bound, endpoints=endpoints)
 
 
 def _registry(
@@ -297,7 +343,7 @@ def _assemble(
     server: Server,
     cluster: Cluster,
     cores: _Cores,
-    listeners: list[socket.socket],
+    sockets: list[dict[str, socket.socket]],
     clock: WallClock,
 ) -> RunningCluster:
     """Brokers on their listeners under one controller."""
@@ -308,12 +354,12 @@ def _assemble(
     ended = None if disk is None else disk.ended
     life = Lifecycle(server, cluster, membership, cores.make, ended)
     cores.strays = life.strays
-    for node, listener in zip(nodes, listeners, strict=True):
+    for node, opened in zip(nodes, sockets, strict=True):
         membership.controller.register(node.id)
         broker = cores.make(node.id, clock())
         if node is nodes[0]:
             spread_defaults(broker)
-        server.add(listener, broker)
+        server.add(opened, broker)
         life.adopt(broker)
     membership.began(clock())
     server.timed_task = life
@@ -370,6 +416,7 @@ def serve(
     zookeeper: str | None = None,
     advertise: Sequence[str] = (),
     profile: str | None = None,
+    scram: Sequence[str] = (),
 ) -> RunningCluster:
     """Brokers that serve, in a thread of their own, until `stop()` or the end of the `with`.
 
@@ -378,8 +425,9 @@ def serve(
     if profile is not None:
         config = profiles.settings(profile, release, brokers) | dict(config or {})
     running = build(
-        brokers, host, port, racks, release, config, switches, seed, data, zookeeper, advertise
-    )
+        brokers, host, port, racks, release, config, switches, seed, data, zookeeper, advertise,
+        scram,
+    )  # fmt: skip
     for rule in faults:
         running.faults.add(rule)
     return running.start()

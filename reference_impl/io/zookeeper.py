@@ -128,8 +128,7 @@ class ZooKeeper:
             elif pattern := acl_znodes.pattern_of(path):
                 cluster.acls.replace(pattern, acl_znodes.read(node.text))
             elif who := znodes.read_entity(path.removeprefix("/config/")):
-                values = znodes.read_quotas(znodes.read_config(node.text))
-                cluster.client_settings.replace_quotas(who, values)
+                znodes.read_client(cluster.client_settings, who, znodes.read_config(node.text))
             elif parent == znodes.TOPICS and node.text and name not in cluster.topics:
                 settings = tree.get(f"/config/topics/{name}", Znode())
                 topic = znodes.read_topic(name, node.text, settings.text, cluster.brokers)
@@ -381,7 +380,7 @@ class ZooKeeper:
         elif kind == "brokers":
             self._cluster.dynamic_configs["" if name == znodes.DEFAULT else name] = settings
         elif who := znodes.read_entity(entity):
-            self._cluster.client_settings.replace_quotas(who, znodes.read_quotas(settings))
+            znodes.read_client(self._cluster.client_settings, who, settings)
         self._controller.configs_changed()
         self._changed()
 

@@ -27,7 +27,7 @@ from touchstone.reference_impl.broker.personas.config_rows import ConfigDefiniti
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona
-    from touchstone.reference_impl.cluster.topology import Cluster
+    from touchstone.reference_impl.cluster.topology import Cluster, Node
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
 CLIENT_METRICS, GROUP = 7, 8
@@ -118,19 +118,24 @@ def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
 def static_settings(broker: Configured) -> dict[str, str]:
     """The settings that the server.properties of this node would hold."""
     node = broker.cluster.node(broker.id)
-    host, port = node.listens
-    own = {"broker.id": str(broker.id), "listeners": f"PLAINTEXT://{host}:{port}"}
-    if broker.persona.kraft or node.bound:
-        own["advertised.listeners"] = f"PLAINTEXT://{node.host}:{node.port}"
+    own = {"broker.id": str(broker.id), "listeners": _listeners(node)}
+    if broker.persona.kraft or any(e.bound != (e.host, e.port) for e in node.listeners):
+        own["advertised.listeners"] = ",".join(map(str, node.advertised))
     if broker.persona.kraft:
         own |= {"node.id": str(broker.id), "process.roles": "broker,controller"}
     if node.rack is not None:
         own["broker.rack"] = node.rack
     settings = {**own, **broker.config}
+    if len(broker.cluster.brokers) > 1:  # brokers of one process count on from the first one's
+        settings["listeners"] = own["listeners"]
     for name in ("broker.id", "node.id"):  # the first one's, if it was said; others count on
         if broker.config.get(name, GENERATED) != GENERATED:
             settings[name] = str(broker.id)
     return settings
+
+
+def _listeners(node: Node) -> str:
+    return ",".join(f"{e.listener}://{e.bound[0]}:{e.bound[1]}" for e in node.listeners)
 
 
 def dynamic_settings(broker: Configured, entity: str) -> dict[str, str]:

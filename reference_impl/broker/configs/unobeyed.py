@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-PLAINTEXT = "PLAINTEXT"
+from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 
 
 class Refusal(NamedTuple):
@@ -24,7 +24,7 @@ class Refusal(NamedTuple):
     why: str
 
 
-_NOBODY_AUTHENTICATES = "no listener here authenticates anybody or encrypts anything"
+_NO_BUILDER = "no class of yours is loaded here, so a principal is what Kafka makes of its user"
 _NO_POLICY = "no class of yours is loaded here, so nothing would be refused by it"
 _NO_TOKENS = "there are no delegation tokens here"
 _NO_TIERS = "there is no remote storage here, and retention is local"
@@ -36,9 +36,8 @@ REFUSED: Mapping[str, Refusal] = {
             "",
             "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
         ),
-        _NOBODY_AUTHENTICATES,
+        _NO_BUILDER,
     ),
-    "security.inter.broker.protocol": Refusal((PLAINTEXT,), _NOBODY_AUTHENTICATES),
     "alter.config.policy.class.name": Refusal(("",), _NO_POLICY),
     "create.topic.policy.class.name": Refusal(("",), _NO_POLICY),
     "client.quota.callback.class": Refusal(("",), _NO_POLICY),
@@ -68,15 +67,18 @@ REFUSED: Mapping[str, Refusal] = {
 
 # What nothing here acts on either, by the beginning of its name, and why that harms nobody.
 HARMLESS: Mapping[str, str] = {
-    r"sasl\.|ssl\.|connections\.max\.reauth|connection\.failed\.auth|security\.providers": (
-        "it acts on listeners with SASL or TLS, which are refused"
+    r"sasl\.(client|jaas|login|kerberos|mechanism\.controller|oauthbearer)": (
+        "it acts on clients, or on mechanisms that are refused"
+    ),
+    r"ssl\.(allow|endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
+        "how Java's own TLS is built, or a client's"
     ),
     r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",
     r"delegation\.token\.": "it acts with a secret key, which is refused",
     r"password\.encoder\.": "no password is stored",
     r"remote\.|follower\.fetch\.last\.tiered": "it acts with remote storage, which is refused",
     r"alter\.config\.policy\.kraft": "it acts with a policy, which is refused",
-    r"(early\.start|inter\.broker|control\.plane|controller)\.listener": (
+    r"(early\.start|control\.plane|controller)\.listener": (
         "brokers of one process reach one another without a listener"
     ),
     r"advertised\.(host\.name|port)|host\.name": "addresses are those of the command line",
@@ -116,19 +118,7 @@ def check(config: Mapping[str, str]) -> None:
         refusal = REFUSED.get(name)
         if refusal is not None and value.strip() not in refusal.harmless:
             raise ValueError(_line(name, value, refusal.why))
-    for name in ("listeners", "advertised.listeners"):
-        for listener in filter(None, config.get(name, "").split(",")):
-            if _protocol(listener.partition("://")[0].strip(), config) != PLAINTEXT:
-                raise ValueError(_line(name, config[name], _NOBODY_AUTHENTICATES))
-
-
-def _protocol(listener: str, config: Mapping[str, str]) -> str:
-    """The security protocol of a listener: as the map says, or else its name (KIP-103)."""
-    pairs = config.get("listener.security.protocol.map", "").split(",")
-    told = {
-        key.strip().upper(): value.strip() for key, _, value in (p.partition(":") for p in pairs)
-    }
-    return told.get(listener.upper(), listener).upper()
+    ListenerSettings.of(config)
 
 
 def _line(name: str, value: str, why: str) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from touchstone.reference_impl.broker.control.controller_requests import by_topic
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, PROTOCOLS, Endpoint
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import Cluster, Node, PartitionDeletion
 from touchstone.reference_impl.cluster.view import NO_TOPIC_ID
@@ -22,7 +23,6 @@ DELETED = -2
 FIRST_WITH_MOVES = FIRST_WITH_STOP_EPOCHS = 3
 _LEADERS, _STOPS, _METADATA = 4, 5, 6  # keys
 _BY_TOPIC = {_LEADERS: 2, _METADATA: 5}
-LISTENER, PLAINTEXT = "PLAINTEXT", 0
 Rows = Sequence[LeaderState | PartitionDeletion]
 
 
@@ -115,15 +115,18 @@ def _told_of(change: LeaderState | PartitionDeletion, alive: set[int]) -> Struct
 
 
 def _endpoints(node: Node) -> Struct:
-    endpoint = {
-        "port": node.port,
-        "host": node.host,
-        "listener": LISTENER,
-        "security_protocol": PLAINTEXT,
-    }
+    endpoints = [
+        {
+            "port": each.port,
+            "host": each.host,
+            "listener": each.listener,
+            "security_protocol": PROTOCOLS.index(each.protocol),
+        }
+        for each in node.advertised
+    ]
     return {
         "id": node.id,
-        "endpoints": [endpoint],
+        "endpoints": endpoints,
         "rack": node.rack,
         "v0_host": node.host,
         "v0_port": node.port,
@@ -171,10 +174,21 @@ def told_brokers(body: Struct) -> list[Node]:
 
 
 def _node(row: Struct) -> Node:
-    for endpoint in row["endpoints"] or ():
-        if endpoint["security_protocol"] == PLAINTEXT:
-            return Node(row["id"], endpoint["host"], endpoint["port"], row["rack"])
-    return Node(row["id"], row["v0_host"] or "", row["v0_port"] or -1, row["rack"])
+    found = tuple(_endpoint(each) for each in row["endpoints"] or ())
+    plain = next((each for each in found if each.protocol == PLAINTEXT), None)
+    if [each.listener for each in found] == [PLAINTEXT]:
+        found = ()  # a node without more is one of a PLAINTEXT listener
+    if plain is not None:
+        return Node(row["id"], plain.host, plain.port, row["rack"], endpoints=found)
+    host, port = row["v0_host"] or "", row["v0_port"] or -1
+    return Node(row["id"], host, port, row["rack"], endpoints=found)
+
+
+def _endpoint(row: Struct) -> Endpoint:
+    number = row["security_protocol"]
+    protocol = PROTOCOLS[number] if 0 <= number < len(PROTOCOLS) else str(number)
+    at = row["host"], row["port"]
+    return Endpoint(row["listener"] or protocol, protocol, *at, bound=at)
 
 
 def told_partitions(body: Struct) -> list[LeaderState | PartitionDeletion]:

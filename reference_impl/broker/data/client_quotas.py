@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 PRODUCE, FETCH = 0, 1
 KEYS = {PRODUCE: "producer_byte_rate", FETCH: "consumer_byte_rate"}
 STATIC = {PRODUCE: "quota.producer.default", FETCH: "quota.consumer.default"}
-USER = "ANONYMOUS"  # nobody authenticates here
 SAMPLES, SAMPLE_MS = 11, 1000
 LEAST_MS = (SAMPLES - 1) * SAMPLE_MS
 Whose = tuple[str | None, str | None]  # the user and the client id that a rate is counted of
@@ -105,9 +104,9 @@ class ClientQuotas:
         """Whether anybody may have to wait at all."""
         return self._static or self._settings.has_quotas
 
-    def most(self, key: int, client_id: str | None) -> float | None:
+    def most(self, request: Request) -> float | None:
         """Bytes that a client may have in one answer, where that is bounded."""
-        found = self._limit(key, client_id or "")
+        found = self._limit(request)
         return None if found is None else found[0] * LEAST_MS / 1000
 
     def hold(self, connection: Connection, frame: bytes, now: int) -> bool:
@@ -126,7 +125,7 @@ class ClientQuotas:
         key = request.header.key
         if key not in KEYS or not (isinstance(answer, dict) or type(answer) is NoReply):
             return answer
-        found = self._limit(key, request.header.client_id or "")
+        found = self._limit(request)
         if found is None or _follows(request):
             return answer
         limit, whose = found
@@ -148,15 +147,17 @@ class ClientQuotas:
             return _nothing(request, wait)
         return answer
 
-    def _limit(self, key: int, client_id: str) -> tuple[float, Whose] | None:
+    def _limit(self, request: Request) -> tuple[float, Whose] | None:
         """The quota that holds for this client, and of whom its rate is counted."""
-        settings, own = self._broker.cluster.client_settings, {"user": USER, "client-id": client_id}
+        key, client_id = request.header.key, request.header.client_id or ""
+        user, settings = request.connection.principal.name, self._broker.cluster.client_settings
+        own = {"user": user, "client-id": client_id}
         for names, (by_user, by_client) in LEVELS:
             who: Entity = entity({kind: own[kind] if exact else None
                                   for kind, exact in names.items()})  # fmt: skip
             value = settings.quota(who, KEYS[key])
             if value is not None:
-                return value, (USER if by_user else None, client_id if by_client else None)
+                return value, (user if by_user else None, client_id if by_client else None)
         text = self._broker.config.get(STATIC[key])
         return None if text is None else (float(text), (None, client_id))
 

@@ -129,12 +129,13 @@ def told_leader(
     place: TopicIdPartition,
     code: int,
     endpoints: dict[int, Struct],
+    listener: str,
 ) -> dict[str, int]:
     """The present leader of the partition, if the error says that it moved."""
     topic = cluster.by_id.get(place[0])
     if code not in MOVED or topic is None:
         return {"leader_id": 0, "leader_epoch": 0}
-    leader, node = leader_of(metadata, topic.name, place[1])
+    leader, node = leader_of(metadata, topic.name, place[1], listener)
     if node is not None:
         endpoints[node["node_id"]] = node
     return leader

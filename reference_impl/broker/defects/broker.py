@@ -43,7 +43,7 @@ def newer_api_versions_refused(real: Any, *_: Any) -> Any:
     raise ValueError("an ApiVersions request of a version that does not exist")
 
 
-@defect("unknown-version-answered", Broker, "_parse")
+@defect("unknown-version-answered", Broker, "parse")
 def unknown_version_answered(
     real: Callable[..., Any], broker: Any, connection: Connection, frame: bytes
 ) -> Any:

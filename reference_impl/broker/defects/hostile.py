@@ -44,7 +44,7 @@ def counter(switch: str) -> None:
         broker.unreadable = broker.answers = 0
         broker.kept = {}
 
-    @defect(switch, Broker, "_parse")
+    @defect(switch, Broker, "parse")
     def counts_unreadable(real: Real, broker: Any, *args: Any) -> Any:
         try:
             return real(*args)

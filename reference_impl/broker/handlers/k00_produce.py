@@ -258,7 +258,9 @@ class DelayedProduce:
         if self._request.header.version >= 10:
             for row, topic, index, _ in self._open:
                 if row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER:
-                    row["current_leader"], node = leader_of(self._metadata, topic, index)
+                    row["current_leader"], node = leader_of(
+                        self._metadata, topic, index, self._request.connection.listener
+                    )
                     if node:
                         endpoints[node["node_id"]] = node
         return {"responses": self._responses, "node_endpoints": list(endpoints.values())}

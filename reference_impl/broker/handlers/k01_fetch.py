@@ -134,7 +134,7 @@ def _max_bytes(
     limit = node.number("fetch.max.bytes", persona.quirk("fetch.max-bytes"))
     max_bytes = min(request.body["max_bytes"], limit)
     if quotas and replica < 0 and persona.quirk("quotas.bound-fetches"):
-        most = quotas.most(request.header.key, request.header.client_id)
+        most = quotas.most(request)
         max_bytes = max_bytes if most is None else min(max_bytes, int(most))
     return max_bytes
 
@@ -319,7 +319,9 @@ class _Fetch:
         endpoints = {}
         for want, row in pairs:
             if self.version >= 16 and row["error_code"] in MOVED:
-                row["current_leader"], node = leader_of(self.metadata, want.topic or "", want.index)
+                row["current_leader"], node = leader_of(
+                    self.metadata, want.topic or "", want.index, self.request.connection.listener
+                )
                 own = row["current_leader"]["leader_id"] == self.node.id
                 if node and (not own or self.persona.quirk("fetch.tells-own-node")):
                     endpoints[node["node_id"]] = node

@@ -22,6 +22,7 @@ from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreati
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.broker.replication.partitions import endpoint_row
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.cluster.topology import NO_LEADER, NO_TOPIC_ID, Cluster
 from touchstone.reference_impl.cluster.view import MetadataView, SeenTopic
@@ -42,7 +43,7 @@ def handle(
     persona: Persona,
     now: int,
 ) -> Struct:
-    version, body = request.header.version, request.body
+    version, body, listener = request.header.version, request.body, request.connection.listener
     asked = body["topics"]
     if version < FIRST_BY_ID and any(_by_id(row) for row in asked or ()):
         return fail(request, ErrorCode.INVALID_REQUEST)
@@ -62,10 +63,7 @@ def handle(
             if row["error_code"] != ErrorCode.UNKNOWN_TOPIC_ID:
                 row["topic_authorized_operations"] = TOPIC_OPERATIONS
     answer: Struct = {
-        "brokers": [
-            {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
-            for node in metadata.alive
-        ],
+        "brokers": [told for node in metadata.alive if (told := endpoint_row(node, listener))],
         "cluster_id": cluster.cluster_id,
         "controller_id": controller.named,
         "topics": rows,

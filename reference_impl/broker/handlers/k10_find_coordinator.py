@@ -11,6 +11,7 @@ Sources: META-12; KafkaApis.handleFindCoordinatorRequest@1.0.2 to 4.3.1; observe
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
@@ -48,12 +49,14 @@ def handle(
             if not persona.quirk("coordinator.unknown-type-is-answered"):
                 return Hangup("an unknown coordinator type")
             return _single(persona, ErrorCode.INVALID_REQUEST, NOBODY)
-        return _single(persona, *_find(creation, metadata, persona, kind, body["key"], version))
+        found, node = _find(creation, metadata, persona, kind, body["key"], version)
+        return _single(persona, *_told(found, node, request.connection.listener))
     rows = []
     for key in body["coordinator_keys"]:
         message: str | None = ""
         if _knows(persona, kind, batched=True):
-            code, node = _find(creation, metadata, persona, kind, key, version)
+            found, node = _find(creation, metadata, persona, kind, key, version)
+            code, node = _told(found, node, request.connection.listener)
         else:
             code, node, message = ErrorCode.INVALID_REQUEST, NOBODY, MALFORMED_REQUEST
         rows.append(
@@ -96,6 +99,14 @@ def _single(persona: Persona, code: int, node: Node) -> Struct:
         "host": node.host,
         "port": node.port,
     }
+
+
+def _told(code: int, node: Node, listener: str) -> tuple[int, Node]:
+    """The coordinator where clients of this listener find it."""
+    at = node.at(listener)
+    if at is None:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
+    return code, replace(node, host=at[0], port=at[1])
 
 
 def _find(

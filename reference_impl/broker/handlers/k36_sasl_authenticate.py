@@ -1,4 +1,6 @@
-"""SaslAuthenticate: on a plain listener everybody has been let in before.
+"""SaslAuthenticate: here its peer is known already, or nobody asks who it is.
+
+What a token does before that is `broker/security`'s.
 
 Observed on all five releases.
 """

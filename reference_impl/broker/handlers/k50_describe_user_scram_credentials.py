@@ -38,5 +38,5 @@ def _result(cluster: Cluster, persona: Persona, name: str, times: int) -> Struct
         message = f"Attempt to describe a user credential that does not exist: {name}"
         if name == "" and not persona.kraft:
             message = "Username must not be empty"
-    infos = [{"mechanism": kind, "iterations": times} for kind, times in held.items()]
+    infos = [{"mechanism": kind, "iterations": of.iterations} for kind, of in held.items()]
     return {"user": name, "error_code": code, "error_message": message, "credential_infos": infos}

@@ -1,7 +1,7 @@
 """AlterUserScramCredentials: SCRAM credentials come and go (KIP-554).
 
 One answer per user. A user that comes twice is refused: for ZooKeeper's controller twice with one
-mechanism, for KRaft's twice at all. Nothing is kept that could not be asked for again.
+mechanism, for KRaft's twice at all. What is kept are the keys that a proof is checked by.
 
 Sources: KIP-554; ZkAdminManager.alterUserScramCredentials@2.8.2, ScramControlManager@3.9.2, 4.3.1;
 observed on the three.
@@ -15,12 +15,16 @@ from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
+from touchstone.reference_impl.cluster.scram_credentials import (
+    FEWEST,
+    MOST,
+    NAMES,
+    ScramCredential,
+)
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
-MECHANISMS = (1, 2)  # SCRAM-SHA-256, SCRAM-SHA-512
-FEWEST, MOST = 4096, 16384
 GONE = "Attempt to delete a user credential that does not exist"
 TWICE = "A user credential cannot be altered twice in the same request"
 BROKEN = "The server experienced an unexpected error when processing the request."
@@ -41,7 +45,7 @@ def handle(
             continue
         settings, done = cluster.client_settings, True
         if "iterations" in row:
-            settings.put_credential(row["name"], row["mechanism"], row["iterations"])
+            settings.put_credential(row["name"], row["mechanism"], _credential(row))
         else:
             done = settings.drop_credential(row["name"], row["mechanism"])
         if not done:
@@ -88,6 +92,12 @@ def _refusals(cluster: Cluster, persona: Persona, rows: list[Struct]) -> dict[st
     return found
 
 
+def _credential(row: Struct) -> ScramCredential:
+    mechanism = NAMES[row["mechanism"]]
+    salted = bytes(row["salted_password"])
+    return ScramCredential.of_salted(mechanism, bytes(row["salt"]), salted, row["iterations"])
+
+
 def _unknown(cluster: Cluster, row: Struct) -> ApiError | None:
     held = cluster.client_settings.credentials(row["name"])
     if "iterations" in row or row["mechanism"] in held:
@@ -98,7 +108,7 @@ def _unknown(cluster: Cluster, row: Struct) -> ApiError | None:
 def _refusal(row: Struct, *, kraft: bool) -> ApiError | None:
     if row["name"] == "":
         return ApiError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
-    if row["mechanism"] not in MECHANISMS:
+    if row["mechanism"] not in NAMES:
         return ApiError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
     if "iterations" not in row:
         return None

@@ -48,8 +48,9 @@ def handle(
         "cluster_id": cluster.cluster_id,
         "controller_id": controller.named,
         "brokers": [
-            {"broker_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+            {"broker_id": node.id, "host": at[0], "port": at[1], "rack": node.rack}
             for node in metadata.alive
+            if (at := node.at(request.connection.listener))
         ],
     }
     if body["include_cluster_authorized_operations"]:

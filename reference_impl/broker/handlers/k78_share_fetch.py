@@ -204,7 +204,12 @@ class _ShareFetch:
         endpoints: dict[int, Struct] = {}
         for place, row in rows.items():
             row["current_leader"] = told_leader(
-                self.cluster, self.metadata, place, row["error_code"], endpoints
+                self.cluster,
+                self.metadata,
+                place,
+                row["error_code"],
+                endpoints,
+                self.request.connection.listener,
             )
         if epoch == FINAL:
             key = body["group_id"], body["member_id"]

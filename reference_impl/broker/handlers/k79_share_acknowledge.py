@@ -78,7 +78,9 @@ def _answer(
                 "partition_index": place[1],
                 "error_code": code,
                 "error_message": message,
-                "current_leader": told_leader(cluster, metadata, place, code, endpoints),
+                "current_leader": told_leader(
+                    cluster, metadata, place, code, endpoints, request.connection.listener
+                ),
             },
         )
         for place, (code, message) in faults.items()

@@ -308,11 +308,6 @@ ROWS: Rows = {
         },
         _SEEN,
     ),
-    "sasl.mechanisms-of-a-plain-listener": (
-        "The mechanisms that SaslHandshake names on a listener without SASL.",
-        {"1.0": ("GSSAPI",), "2.2": ()},
-        _SEEN,
-    ),
     "quotas.unknown-entity": (
         "What DescribeClientQuotas says of an entity type it does not know.",
         {

@@ -17,6 +17,7 @@ from touchstone.reference_impl.broker.personas import (
     log_path,
     registry_path,
     replica_path,
+    security_path,
     txn_path,
 )
 from touchstone.reference_impl.broker.personas.releases import value_in
@@ -31,6 +32,7 @@ TABLES = (
     registry_path,
     controller_path,
     replica_path,
+    security_path,
     txn_path,
 )
 

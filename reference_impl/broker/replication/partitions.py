@@ -13,6 +13,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.replica import Replica
+    from touchstone.reference_impl.cluster.topology import Node
     from touchstone.reference_impl.cluster.view import MetadataView
 
 NO_TOPIC_ID = bytes(16)
@@ -39,16 +40,24 @@ def name_of(metadata: MetadataView, row: Struct, *, by_id: bool) -> str | None:
     return topic.name if topic else None
 
 
-def leader_of(metadata: MetadataView, topic: str, index: int) -> tuple[Struct, Struct | None]:
+def leader_of(
+    metadata: MetadataView, topic: str, index: int, listener: str
+) -> tuple[Struct, Struct | None]:
     """Current leader and its endpoint, for a client that asked the wrong broker (KIP-951)."""
     partition = metadata.partition(topic, index)
     if partition is None or partition.leader < 0:
         return {"leader_id": -1, "leader_epoch": -1}, None
     leader = {"leader_id": partition.leader, "leader_epoch": partition.leader_epoch}
     node = metadata.brokers.get(partition.leader)
-    if node is None:
-        return leader, None
-    return leader, {"node_id": node.id, "host": node.host, "port": node.port, "rack": node.rack}
+    return leader, None if node is None else endpoint_row(node, listener)
+
+
+def endpoint_row(node: Node, listener: str) -> Struct | None:
+    """A broker as clients of this listener are told of it; None where it has no such listener."""
+    found = node.at(listener)
+    if found is None:
+        return None
+    return {"node_id": node.id, "host": found[0], "port": found[1], "rack": node.rack}
 
 
 def each_once(body: Struct) -> list[tuple[str, list[Struct]]]:

@@ -46,9 +46,9 @@ def test_an_address_has_its_own_limit_or_everybodys():
     for host, most in ((HOST, 1), (OTHER, 2)):
         for _ in range(most):
             assert made.admits(host)
-            made.taken(host)
+            made.taken(host, "PLAINTEXT")
         assert not made.admits(host)
-    made.given_back(HOST)
+    made.given_back(HOST, "PLAINTEXT")
     assert made.admits(HOST)
 
 
@@ -56,11 +56,11 @@ def test_an_address_has_its_own_limit_or_everybodys():
 def test_all_together_have_room_by_release(name):
     for release, room in (("1.0", True), ("2.2", True), ("2.8", False), ("4.3", False)):
         made = quotas(release, **{name: "1"})
-        assert made.has_room()
-        made.taken(HOST)
-        assert made.has_room() is room, release
-        made.given_back(HOST)
-        assert made.has_room()
+        assert made.has_room("PLAINTEXT")
+        made.taken(HOST, "PLAINTEXT")
+        assert made.has_room("PLAINTEXT") is room, release
+        made.given_back(HOST, "PLAINTEXT")
+        assert made.has_room("PLAINTEXT")
 
 
 def test_brokers_of_one_process_count_for_themselves():

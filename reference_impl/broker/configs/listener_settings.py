@@ -1,0 +1,200 @@
+"""Which listeners a broker has is read from its settings, and refused in Kafka's words.
+
+`listeners` names them; `listener.security.protocol.map` says how each is spoken to;
+`inter.broker.listener.name` or `security.inter.broker.protocol` says which of them brokers would
+use among themselves. Brokers of one process need none, so that listener is only the one whose
+address the registry names first. Listeners of controllers (`controller.listener.names`) are left
+out: the metadata log is in this process.
+
+Sources: KIP-103; KafkaConfig.validateValues, CoreUtils.listenerListToEndPoints, EndPoint at 1.0.2,
+2.8.2 and 4.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, PROTOCOLS, Address
+
+LISTENERS, ADVERTISED = "listeners", "advertised.listeners"
+MAP = "listener.security.protocol.map"
+INTER_BROKER_NAME = "inter.broker.listener.name"
+INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
+INTER_BROKER_MECHANISM = "sasl.mechanism.inter.broker.protocol"
+ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
+CONTROLLERS = "controller.listener.names"
+DEFAULT_MECHANISM = "GSSAPI"
+_URI = re.compile(r"(.*)://\[?([0-9a-zA-Z%._:-]*)\]?:(-?[0-9]+)")  # EndPoint.uriParseExp
+_MOST = 65535
+
+
+class Listener(NamedTuple):
+    """`host` is empty where the setting names none, `port` 0 where the system chooses one."""
+
+    name: str
+    protocol: str
+    host: str
+    port: int
+
+    @property
+    def sasl(self) -> bool:
+        return self.protocol.startswith("SASL_")
+
+    @property
+    def tls(self) -> bool:
+        return self.protocol.endswith("SSL")
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether nobody is served before saying who they are."""
+        return self.sasl
+
+
+class ListenerSettings(NamedTuple):
+    listeners: tuple[Listener, ...]  # in the order of the setting
+    inter_broker: str  # the name of one of them
+
+    @classmethod
+    def of(cls, config: Mapping[str, str], host: str = "", port: int = 0) -> ListenerSettings:
+        """Without `listeners` there is one, PLAINTEXT, on `host` and `port`; ValueError for what
+        Kafka refuses.
+        """
+        text = config.get(LISTENERS)
+        protocols = _protocols(config)
+        if text is None:
+            rows = [(PLAINTEXT, host, port)]
+        else:
+            rows = endpoints(LISTENERS, text)
+            _check_names(rows, text)
+            _check_ports(rows, text)
+        controllers = set(_names(config.get(CONTROLLERS, "")))
+        found = tuple(
+            Listener(name, _protocol(name, protocols), at, number)
+            for name, at, number in rows
+            if name not in controllers
+        )
+        if not found:
+            raise ValueError("There must be at least one broker advertised listener.")
+        inter_broker = _inter_broker(config, protocols)
+        _check_inter_broker(config, found, inter_broker)
+        return cls(found, inter_broker)
+
+    def named(self, name: str) -> Listener:
+        return next(each for each in self.listeners if each.name == name)
+
+
+def endpoints(setting: str, text: str) -> list[tuple[str, str, int]]:
+    """(listener, host, port) of each entry of `listeners` or `advertised.listeners`."""
+    found = []
+    for entry in filter(None, (each.strip() for each in text.split(","))):
+        parts = _URI.fullmatch(entry)
+        if parts is None or not 0 <= int(parts[3]) <= _MOST:
+            raise ValueError(f"{setting}: Unable to parse {entry} to a broker endpoint")
+        found.append((parts[1].upper(), parts[2], int(parts[3])))
+    return found
+
+
+def prefix(listener: str) -> str:
+    """What stands before a setting that is this listener's alone (ListenerName.configPrefix)."""
+    return f"listener.name.{listener.lower()}."
+
+
+def of_listener(config: Mapping[str, str], listener: str, name: str) -> str | None:
+    """A setting as this listener has it: its own, else everybody's."""
+    return config.get(prefix(listener) + name, config.get(name))
+
+
+def mechanisms(config: Mapping[str, str], listener: str) -> tuple[str, ...]:
+    """The SASL mechanisms that are enabled on this listener, as they are written."""
+    text = of_listener(config, listener, ENABLED_MECHANISMS)
+    return tuple(_names(DEFAULT_MECHANISM if text is None else text, upper=False))
+
+
+def _names(text: str, *, upper: bool = True) -> Iterable[str]:
+    words = filter(None, (each.strip() for each in text.split(",")))
+    return (word.upper() for word in words) if upper else words
+
+
+def _protocols(config: Mapping[str, str]) -> dict[str, str]:
+    text = config.get(MAP)
+    if text is None:
+        return dict(zip(PROTOCOLS, PROTOCOLS, strict=True))
+    pairs = (pair.partition(":") for pair in text.split(",") if pair.strip())
+    found = {name.strip().upper(): protocol.strip() for name, _, protocol in pairs}
+    for protocol in found.values():
+        if protocol not in PROTOCOLS:
+            raise ValueError(f"Invalid security protocol `{protocol}` defined in {MAP}")
+    return found
+
+
+def _protocol(name: str, protocols: Mapping[str, str]) -> str:
+    if name not in protocols:
+        raise ValueError(f"No security protocol defined for listener {name}")
+    return protocols[name]
+
+
+def _check_names(rows: list[tuple[str, str, int]], text: str) -> None:
+    if len({name for name, _, _ in rows}) < len(rows):
+        raise ValueError(f"Each listener must have a different name, listeners: {text}")
+
+
+def _check_ports(rows: list[tuple[str, str, int]], text: str) -> None:
+    ports = [port for _, _, port in rows if port]
+    if len(set(ports)) < len(ports):
+        raise ValueError(f"Each listener must have a different port, listeners: {text}")
+
+
+def _inter_broker(config: Mapping[str, str], protocols: Mapping[str, str]) -> str:
+    name = config.get(INTER_BROKER_NAME)
+    if name is None:
+        protocol = config.get(INTER_BROKER_PROTOCOL, PLAINTEXT)
+        if protocol not in PROTOCOLS:
+            raise ValueError(
+                f"Invalid security protocol `{protocol}` defined in {INTER_BROKER_PROTOCOL}"
+            )
+        return protocol
+    if INTER_BROKER_PROTOCOL in config:
+        raise ValueError(
+            f"Only one of {INTER_BROKER_NAME} and {INTER_BROKER_PROTOCOL} should be set."
+        )
+    if name.upper() not in protocols:
+        raise ValueError(
+            f"Listener with name {name.upper()} defined in {INTER_BROKER_NAME} not found in {MAP}."
+        )
+    return name.upper()
+
+
+def _check_inter_broker(
+    config: Mapping[str, str], listeners: tuple[Listener, ...], inter_broker: str
+) -> None:
+    names = [each.name for each in listeners]
+    told = config.get(ADVERTISED)
+    if told and "://" in told:
+        advertised = [name for name, _, _ in endpoints(ADVERTISED, told)]
+        if set(advertised) - set(names):
+            raise ValueError(
+                f"{ADVERTISED} listener names must be equal to or a subset of the ones defined in"
+                f" {LISTENERS}. Found {','.join(advertised)}. The valid options based on the"
+                f" current configuration are {','.join(names)}"
+            )
+        names = advertised
+    if inter_broker not in names:
+        raise ValueError(
+            f"{INTER_BROKER_NAME} must be a listener name defined in {ADVERTISED}. The valid"
+            f" options based on currently configured listeners are {','.join(names)}"
+        )
+    (listener,) = (each for each in listeners if each.name == inter_broker)
+    mechanism = config.get(INTER_BROKER_MECHANISM, DEFAULT_MECHANISM)
+    if listener.sasl and mechanism not in mechanisms(config, inter_broker):
+        raise ValueError(
+            f"{INTER_BROKER_MECHANISM} must be included in {ENABLED_MECHANISMS} when SASL is used"
+            " for inter-broker communication"
+        )
+
+
+def advertised_at(config: Mapping[str, str]) -> dict[str, Address]:
+    """What the setting of a lone broker advertises, by listener."""
+    text = config.get(ADVERTISED, "")
+    return {name: (host, port) for name, host, port in endpoints(ADVERTISED, text)}
