@@ -5,8 +5,7 @@ what a persona lists and is MISSING here.
 
 Either closes its connection, as Kafka does with a key it does not know: a hang-up is better than
 an invented answer. Each row says which keys and why not. An API that gains a handler must leave
-this list, and the list may name nothing that no release has. Streams groups are not served either,
-but have handlers: they answer as a 4.3 that is told to leave them out (KIP-1071).
+this list, and the list may name nothing that no release has.
 """
 
 from __future__ import annotations

@@ -25,10 +25,13 @@ def _uuid_hash(raw: bytes) -> int:
     return both >> 32 ^ both & _MASK
 
 
-def java_order(keys: Iterable[K]) -> list[K]:
-    """The order in which a java.util.HashMap of that many goes through them."""
+def java_order(keys: Iterable[K], *, capacity: int = 16) -> list[K]:
+    """The order in which a java.util.HashMap of that many goes through them.
+
+    `capacity` is what the map was made for; it grows as any other.
+    """
     known = list(keys)
-    buckets = 16
+    buckets = 1 << (capacity - 1).bit_length()
     while len(known) > buckets * 3 // 4:
         buckets *= 2
 

@@ -103,9 +103,7 @@ HARMLESS: Mapping[str, str] = {
     r"offsets\.commit\.timeout|share\.coordinator\.write": "only how long a commit may wait",
     r"add\.partitions\.to\.txn": "only how long is waited between tries",
     r"transaction\.partition\.verification": "it is always verified",
-    r"group\.streams\.": "streams groups are refused",
     r"group\.(consumer|share)\.assignors": "the assignors are Kafka's own",
-    r"group\.coordinator\.rebalance\.protocols": "which groups are served is the release's",
 }
 _HARMLESS = re.compile("|".join(f"(?:{pattern})" for pattern in HARMLESS))
 
