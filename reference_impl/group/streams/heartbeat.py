@@ -149,7 +149,7 @@ def _check_join(body: Struct) -> None:
     if body["rebalance_timeout_ms"] == UNSET:
         _refuse("RebalanceTimeoutMs must be provided in first request.")
     for kind, field in zip(KINDS, ("ActiveTasks", "StandbyTasks", "WarmupTasks"), strict=True):
-        if body[kind]:
+        if body[kind] is None or body[kind]:
             _refuse(f"{field} must be empty when (re-)joining.")
     if body["topology"] is None:
         _refuse("Topology must be non-null when (re-)joining.")
