@@ -44,6 +44,7 @@ MISSING = "(missing)"  # what one side has in place of a field or element that i
 PROSE_FIELDS = frozenset(
     {
         "error_message", "batch_index_error_message", "acknowledge_error_message", "documentation",
+        "status_detail",
     }
 )  # fmt: skip
 # (API, array) of which clients make a map: NodeApiVersions of Kafka 4.3.1 holds a Map of ApiKeys.

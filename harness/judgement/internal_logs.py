@@ -21,6 +21,7 @@ from touchstone.reference_impl.wire.embedded import (
     consumer_group_records,
     consumer_offsets,
     share_state,
+    streams_group_records,
     transaction_state,
 )
 from touchstone.reference_impl.wire.interpreter import DecodeError
@@ -39,7 +40,11 @@ _WHERE = {"Fetch": ("responses", "topic"), "ListOffsets": ("topics", "name")}
 # topic -> the kinds of records in it, and the words of a key that say whose a record is
 _KINDS: Mapping[str, tuple[embedded.Records, tuple[str, ...]]] = {
     "__consumer_offsets": (
-        {**consumer_group_records.RECORDS, **consumer_offsets.RECORDS},
+        {
+            **consumer_group_records.RECORDS,
+            **streams_group_records.RECORDS,
+            **consumer_offsets.RECORDS,
+        },
         ("group", "topic", "group_id"),
     ),
     "__transaction_state": (transaction_state.RECORDS, ("transactional_id",)),

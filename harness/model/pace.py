@@ -62,6 +62,10 @@ PACE: Mapping[str, Pace] = {
     "group.share.min.heartbeat.interval.ms": Pace(LEAST, "5000"),
     "group.share.min.record.lock.duration.ms": Pace(LEAST, "15000"),
     "group.share.min.session.timeout.ms": Pace(LEAST, "45000"),
+    "group.streams.assignment.interval.ms": Pace(WAITS, "1000"),
+    "group.streams.initial.rebalance.delay.ms": Pace(WAITS, "3000"),
+    "group.streams.min.heartbeat.interval.ms": Pace(LEAST, "5000"),
+    "group.streams.min.session.timeout.ms": Pace(LEAST, "45000"),
     "log.cleaner.backoff.ms": Pace(WAITS, "15000"),
     "log.cleaner.dedupe.buffer.size": Pace(FREE, "134217728"),
     "log.initial.task.delay.ms": Pace(FREE, "30000"),  # over, on a broker that runs already
@@ -96,6 +100,8 @@ GROUP_SETTINGS = {
     "share.session.timeout.ms": "group.share.min.session.timeout.ms",
     "share.heartbeat.interval.ms": "group.share.min.heartbeat.interval.ms",
     "share.record.lock.duration.ms": "group.share.min.record.lock.duration.ms",
+    "streams.session.timeout.ms": "group.streams.min.session.timeout.ms",
+    "streams.heartbeat.interval.ms": "group.streams.min.heartbeat.interval.ms",
 }
 ALTERING = ("AlterConfigs", "IncrementalAlterConfigs")
 

@@ -96,7 +96,7 @@ class Broker:
         self._led_anew: dict[str, None] = {}  # internal topics: their coordinators are to be told
         self._changes: list[Change] = []  # of the cluster, not yet acted on
         self._soon: dict[Hashable, Callable[[int], None]] = {}
-        self._when_closed: dict[Connection, Callable[[int], None]] = {}
+        self._when_closed: dict[Connection, dict[str, Callable[[int], None]]] = {}
         self._handlers: dict[int, Handle] = {}
         self._outbox: list[Effect] = []
         self._asked: dict[int, _PendingAsk] = {}  # by correlation id, oldest first
@@ -203,9 +203,8 @@ class Broker:
         connection.authenticator = None  # which knows the connection in its turn
         self.purgatory.drop(connection)
         self.fault_injector.closed(connection)
-        call = self._when_closed.pop(connection, None)
-        if call is not None:
-            self.soon(("closed", connection.id), call)
+        for key, call in self._when_closed.pop(connection, {}).items():
+            self.soon(("closed", connection.id, key), call)
 
     # --- peers and things to do --------------------------------------------------------------
 
@@ -247,9 +246,9 @@ class Broker:
         """Some topic was deleted: tell whoever keeps something of it."""
         self.soon("topics deleted", lambda now: leadership.topics_deleted(self))
 
-    def when_closed(self, connection: Connection, call: Callable[[int], None]) -> None:
-        """Have `call(now)` happen once this peer is gone; a later word replaces it."""
-        self._when_closed[connection] = call
+    def when_closed(self, connection: Connection, key: str, call: Callable[[int], None]) -> None:
+        """Have `call(now)` happen once this peer is gone; a later word of that key replaces it."""
+        self._when_closed.setdefault(connection, {})[key] = call
 
     def later(self, key: Hashable, ms: int, *effects: Effect) -> None:
         """Give the effects to the rim so many milliseconds from now."""

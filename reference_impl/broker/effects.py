@@ -68,6 +68,11 @@ class Connection:
         self.controller = controller  # arrived through the controller listener
         self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so
 
+    @property
+    def peer_port(self) -> int | None:
+        """Where the peer sends from; None where there is no such thing."""
+        return None
+
     def authenticated(self, principal: Principal) -> None:
         """From now on it is this principal's."""
         self.principal = principal

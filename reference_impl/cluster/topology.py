@@ -188,6 +188,8 @@ class Cluster:
         self.settings_in_force: dict[str, dict[str, str]] = {}  # by broker id, where they linger
         self.group_configs: dict[str, dict[str, str]] = {}  # by group id
         self.metrics_configs: dict[str, dict[str, str]] = {}  # by subscription
+        # each is called with a client's instance id, whether it ends, and OTLP's MetricsData
+        self.telemetry_receivers: list[Callable[[bytes, bool, bytes], None]] = []
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], StoredOffset]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self.controller: Controller | None = None  # once somebody asks for it

@@ -20,20 +20,24 @@ _MASK = 0xFFFFFFFF
 _GOLDEN, _LONG = -7046029254386353131, 0xFFFFFFFFFFFFFFFF
 
 
-def _uuid_hash(raw: bytes) -> int:
+def uuid_hash(raw: bytes) -> int:
+    """Uuid.hashCode, as an unsigned int32."""
     both = int.from_bytes(raw[:8], "big") ^ int.from_bytes(raw[8:], "big")
     return both >> 32 ^ both & _MASK
 
 
-def java_order(keys: Iterable[K]) -> list[K]:
-    """The order in which a java.util.HashMap of that many goes through them."""
+def java_order(keys: Iterable[K], *, capacity: int = 16) -> list[K]:
+    """The order in which a java.util.HashMap of that many goes through them.
+
+    `capacity` is what the map was made for; it grows as any other.
+    """
     known = list(keys)
-    buckets = 16
+    buckets = 1 << (capacity - 1).bit_length()
     while len(known) > buckets * 3 // 4:
         buckets *= 2
 
     def bucket(key: K) -> int:
-        h = java_hash(key) & _MASK if isinstance(key, str) else _uuid_hash(key)
+        h = java_hash(key) & _MASK if isinstance(key, str) else uuid_hash(key)
         return (h ^ h >> 16) & buckets - 1
 
     return sorted(known, key=bucket)

@@ -13,6 +13,8 @@ OFFS-17, OFFS-25, GROUP-18, GROUP-30.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from types import ModuleType
 
 from touchstone.reference_impl.group import consumer_records
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
@@ -104,14 +106,19 @@ def forgotten_batch(group: Group, now: int, *, lived: bool = True) -> bytes:
     """Tombstones for all that was kept of a group: of itself only if it `lived`."""
     pairs: list[tuple[bytes, bytes | None]]
     pairs = [(_offset_key(group.id, *key), None) for key in group.offsets]
-    if group.consumer_group is None and lived:
+    if group.newer_half is not None:
+        pairs += newer_tombstones(group)
+    elif lived:
         pairs.append(group_tombstone(group.id))
-    elif group.consumer_group is not None:
-        pairs += [
-            consumer_records.encoded(entry)
-            for entry in consumer_records.group_tombstones(group.consumer_group)
-        ]
     return batch_of(pairs, now)
+
+
+def newer_tombstones(group: Group) -> list[tuple[bytes, bytes | None]]:
+    """Tombstones for all that is kept of a group's newer half."""
+    if group.consumer_group is not None:
+        entries = consumer_records.group_tombstones(group.consumer_group)
+        return [consumer_records.encoded(entry) for entry in entries]
+    return [] if group.streams_group is None else _streams().tombstones(group.streams_group)
 
 
 def read(
@@ -151,7 +158,7 @@ def lasting(groups: Mapping[str, Group]) -> dict[str, Group]:
     return {
         id: group
         for id, group in groups.items()
-        if group.written or group.consumer_group or group.offsets or any(group.unstable.values())
+        if group.written or group.newer_half or group.offsets or any(group.unstable.values())
     }
 
 
@@ -221,10 +228,11 @@ def _read_offset(
 
 
 def _read_other(groups: dict[str, Group], record: convert.Flat, now: int) -> None:
-    """A record of a consumer group, or of a kind that this coordinator does not keep."""
+    """A record of a consumer group, of a streams group, or of a share group, kept elsewhere."""
     try:
         kind, key = embedded.decode_key(consumer_group_records.RECORDS, record.key or b"")
     except DecodeError:
+        _streams().read(groups, record.key or b"", record.value, now)
         return
     group = groups.get(key["group_id"])
     if group is None or group.consumer_group is None:
@@ -238,6 +246,11 @@ def _read_other(groups: dict[str, Group], record: convert.Flat, now: int) -> Non
         _, value = embedded.decode_value(consumer_group_records.RECORDS, kind, record.value)
     if not consumer_records.replay(group.consumer_group, kind, key, value):
         del groups[group.id]
+
+
+def _streams() -> ModuleType:
+    """Loaded where a log has something of streams groups, which few have."""
+    return import_module("touchstone.reference_impl.group.streams.log")
 
 
 def _read_group(group: Group, data: bytes, now: int) -> None:

@@ -22,6 +22,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.group.offsets import CommittedOffset
+    from touchstone.reference_impl.group.streams.group import StreamsGroup
 
 CONSUMER = "consumer"
 A = TypeVar("A")  # what a ticket is for
@@ -111,6 +112,18 @@ class Group:
     absent: str | None = None  # one who had not joined when it was last looked for
     written: bool = False  # it was read from a record of its own, not only from its offsets
     consumer_group: ConsumerGroup | None = None  # its other half if its members speak KIP-848
+    streams_group: StreamsGroup | None = None  # its other half if its members speak KIP-1071
+
+    @property
+    def newer_half(self) -> ConsumerGroup | StreamsGroup | None:
+        """Its other half, if it has one; a group without one is a classic group."""
+        return self.streams_group if self.consumer_group is None else self.consumer_group
+
+    @property
+    def newer_members(self) -> bool:
+        """Whether it has members in its other half."""
+        half = self.newer_half
+        return half is not None and bool(half.members)
 
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:
@@ -193,7 +206,7 @@ class Group:
         return {name for name, count in self.support.items() if count == everybody > 0}
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:
-        if self.consumer_group is not None:
+        if self.newer_half is not None:
             return False
         names = {name for name, _ in protocols}
         if self.state is State.EMPTY:
@@ -223,8 +236,9 @@ class Group:
 
     def subscribed(self) -> set[str] | None:
         """Topics that consumers of this group subscribe to; None when that cannot be known."""
-        if self.consumer_group is not None:
-            return self.consumer_group.subscribed()
+        half = self.newer_half
+        if half is not None:
+            return half.subscribed()
         if self.protocol_type != CONSUMER or self.protocol is None:
             return None
         topics: set[str] = set()

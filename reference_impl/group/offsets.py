@@ -45,8 +45,8 @@ def expired(group: Group, stored: CommittedOffset, retention_ms: int, now: int) 
     """Whether its time is up: counted from when the group emptied, where anybody ever joined."""
     if stored.expires is not None:
         return stored.expires <= now
-    if group.state is State.EMPTY and not (group.consumer_group and group.consumer_group.members):
-        lived = group.protocol_type is not None
+    if group.state is State.EMPTY and not group.newer_members:
+        lived = group.protocol_type is not None and group.streams_group is None
         since = (group.emptied_at if lived else 0) or stored.committed
         return since + retention_ms <= now
     return stored.committed + retention_ms <= now
@@ -74,11 +74,10 @@ def sweep(
 
 def _spared(group: Group, spares: str) -> set[str] | None:
     """Topics whose offsets stay whatever their age; None for all topics."""
-    consumer_group = group.consumer_group is not None and bool(group.consumer_group.members)
-    active = consumer_group or group.state is not State.EMPTY
+    active = group.newer_members or group.state is not State.EMPTY
     if not active or spares == "nothing":
         return set()
-    if spares == "all" or not (consumer_group or group.state is State.STABLE):
+    if spares == "all" or not (group.newer_members or group.state is State.STABLE):
         return None
     return group.subscribed()
 
@@ -90,7 +89,5 @@ def is_idle(group: Group) -> bool:
 
 def is_over(group: Group) -> bool:
     """Whether it has neither member nor offset; ids given out do not count."""
-    empty = group.state is State.EMPTY and not (
-        group.consumer_group and group.consumer_group.members
-    )
+    empty = group.state is State.EMPTY and not group.newer_members
     return empty and not group.offsets and not group.unstable

@@ -81,6 +81,13 @@ class Channel(Connection):
         self.inbox.limit = self._limit
 
     @property
+    def peer_port(self) -> int | None:
+        try:
+            return int(self.sock.getpeername()[1])
+        except OSError:  # the peer is gone
+            return None
+
+    @property
     def claimed(self) -> int:
         """Bytes of its requests: in work, waiting, and the whole of one that has begun to come."""
         in_work = self.in_work if self.busy else 0

@@ -12,6 +12,7 @@ offsets          committed offsets, in each form of their requests
 groups           members of classic groups, each on its own connection
 consumer_groups  members of consumer groups (KIP-848)
 shares           share groups (KIP-932)
+streams_groups   members of streams groups (KIP-1071), and their topologies
 transactions     a transactional id through its states
 coordinators     coordinators among several brokers: asked, placed, replaced
 three_brokers    clusters of three brokers: logs on chosen brokers, leaders, followers

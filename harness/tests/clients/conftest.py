@@ -35,6 +35,7 @@ HASTE = {
     "group.consumer.min.session.timeout.ms": 3000,
     "group.consumer.min.heartbeat.interval.ms": 300,
     "group.consumer.heartbeat.interval.ms": 1000,
+    "group.streams.initial.rebalance.delay.ms": 0,
     "offsets.topic.num.partitions": 5,
     "transaction.state.log.num.partitions": 5,
     "share.coordinator.state.topic.num.partitions": 5,

@@ -67,12 +67,12 @@ def jars():
 class Words:
     """What is sent to the word count, and what it makes of it."""
 
-    def __init__(self, bootstrap: str, seed: int = 1) -> None:
+    def __init__(self, bootstrap: str, seed: int = 1, replicas: int = 3) -> None:
         self.bootstrap, self.random = bootstrap, random.Random(seed)
         self.sent: Counter[str] = Counter()
         with Client(bootstrap.split(",")) as client:
             for topic in (INPUT, OUTPUT):
-                client.admin.create_topic(topic, PARTITIONS, 3)
+                client.admin.create_topic(topic, PARTITIONS, replicas)
 
     def send(self, lines: int, rate: int = 100) -> None:
         """So many lines at so many a second; all are acknowledged by every replica."""
@@ -109,13 +109,15 @@ def _last(counts: dict[str, list[int]]) -> Counter[str]:
 
 
 @contextmanager
-def word_count(folder, bootstrap: str):
+def word_count(folder, bootstrap: str, **changes: object):
+    """The program, with these changes to its settings (`_` for `.`)."""
     folder.mkdir(exist_ok=True)
     settings = {
         "bootstrap.servers": bootstrap, "application.id": "word-count", "commit.interval.ms": 100,
         "state.dir": folder / "state", "processing.guarantee": "exactly_once_v2",
         "replication.factor": 3, "auto.offset.reset": "earliest", "num.stream.threads": 2,
     }  # fmt: skip
+    settings |= {name.replace("_", "."): value for name, value in changes.items()}
     path = folder / "streams.properties"
     path.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
     with Program(folder, DEMO, str(path), more=(STREAMS,)) as program:

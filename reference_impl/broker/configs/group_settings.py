@@ -108,7 +108,7 @@ def _bounded(broker: config_view.Configured, name: str, value: Any) -> None:
     kind, _, rest = name.partition(".")
     definitions = config_view.broker_definitions(broker.persona.release)
     for bound, words in (("min", "greater"), ("max", "less")):
-        limit = f"group.{kind}.{bound}.{rest}"
+        limit = f"group.{kind}.{bound}.{rest.removeprefix('num.')}"
         if limit not in definitions or type(value) is not int:
             continue
         at = int(config_view.setting(broker, limit) or 0)

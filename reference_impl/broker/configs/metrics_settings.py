@@ -1,7 +1,7 @@
-"""Client metrics subscriptions are kept and shown; no metrics are received.
+"""Client metrics subscriptions are checked, kept and shown; `data/client_telemetry.py` obeys them.
 
 A subscription is a config resource with a name of its own and three settings. It is there while it
-has one, and nothing it says is acted upon here: no persona serves telemetry.
+has one.
 
 Sources: KIP-714; ClientMetricsConfigs.validate, ConfigurationControlManager at 3.9.2 and 4.3.1
 (facts); ConfigCommand tried on both.

@@ -97,13 +97,11 @@ HARMLESS: Mapping[str, str] = {
     r"[a-z.]*append\.linger": "records are appended at once",
     r"log\.cleaner\.io": "the cleaner reads as fast as it can",
     r"log\.dir\.failure|leader\.imbalance\.per\.broker": "a failure is acted on at once",
-    r"metric|kafka\.metrics|auto\.include\.jmx|telemetry\.": "nothing is measured for others",
+    r"metric|kafka\.metrics|auto\.include\.jmx": "nothing is measured for others",
     r"offsets\.commit\.timeout|share\.coordinator\.write": "only how long a commit may wait",
     r"add\.partitions\.to\.txn": "only how long is waited between tries",
     r"transaction\.partition\.verification": "it is always verified",
-    r"group\.streams\.": "streams groups are refused",
     r"group\.(consumer|share)\.assignors": "the assignors are Kafka's own",
-    r"group\.coordinator\.rebalance\.protocols": "which groups are served is the release's",
 }
 _HARMLESS = re.compile("|".join(f"(?:{pattern})" for pattern in HARMLESS))
 

@@ -96,14 +96,7 @@ class ConsumerGroups:
         if consumer_group is None:
             return None
         if not consumer_group.members:
-            pairs = [
-                consumer_records.encoded(entry)
-                for entry in consumer_records.group_tombstones(consumer_group)
-            ]
-            version = self._broker.persona.quirk("groups.value-version")
-            pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
-            self._groups.log.keep(group.id, pairs, now, nobody_waits)
-            group.consumer_group, group.protocol_type = None, None
+            self._groups.become_classic(group, now)
             self._unwatch(group)
             return None
         ticket: Ticket[Struct] = Ticket()
@@ -202,7 +195,7 @@ class ConsumerGroups:
             return ConsumerGroup(beat.group_id), []
         if group.consumer_group is not None:
             return group.consumer_group, []
-        if not joins:
+        if not joins or group.streams_group is not None:
             words = f"Group {beat.group_id} is not a consumer group."
             raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
         ended: list[RecordPair] = [log_records.group_tombstone(group.id)]

@@ -107,13 +107,13 @@ class GroupLog:
             LogLoader(replica.log, READ_BYTES, self._reader(groups, now)).whole()
             self._age = max(self._age, replica.log.log_end_offset)
         kept = groups.get(group.id)
-        if kept is None or kept.consumer_group is None:
+        if kept is None or kept.newer_half is None:
             self._coordinator.forget(group)
             if kept is not None:
                 self._coordinator.adopt({group.id: kept}, now)
-            group.consumer_group = None
+            group.consumer_group = group.streams_group = None
         else:
-            group.consumer_group = kept.consumer_group
+            group.consumer_group, group.streams_group = kept.consumer_group, kept.streams_group
 
     # --- appends -----------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.configs.config_view import broker_definitions
+from touchstone.reference_impl.broker.configs.config_view import broker_definitions, setting
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.group_log import GroupLog, nobody_waits
 from touchstone.reference_impl.broker.coordinators.runtime import Written
@@ -28,6 +28,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
+PROTOCOLS = "group.coordinator.rebalance.protocols"
 _MINUTE = 60_000
 _UNLIMITED = 2**31 - 1
 
@@ -54,6 +55,11 @@ class Groups:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if self.log.loads(group_id) else 0
 
+    def serves(self, protocol: str) -> bool:
+        """Whether the broker was told to serve groups of this protocol, besides classic ones."""
+        told = setting(self._broker, PROTOCOLS) or ""
+        return protocol in {name.strip().lower() for name in told.split(",")}
+
     def coordinates(self, group_id: str) -> bool:
         return self.log.serves(group_id)
 
@@ -70,9 +76,17 @@ class Groups:
             empty = log_records.group_entry(Group(group_id), {}, version=version, now=now)
             self.log.keep(group_id, [empty], now, nobody_waits)
 
+    def become_classic(self, group: Group, now: int) -> None:
+        """An empty group whose members spoke a newer protocol goes on as a classic one."""
+        version = self._persona.quirk("groups.value-version")
+        pairs = log_records.newer_tombstones(group)
+        pairs.append(log_records.group_entry(Group(group.id), {}, version=version, now=now))
+        self.log.keep(group.id, pairs, now, nobody_waits)
+        group.consumer_group = group.streams_group = group.protocol_type = None
+
     def state_name(self, group: Group) -> str:
-        if group.consumer_group is not None:
-            return str(group.consumer_group.state)
+        if group.newer_half is not None:
+            return str(group.newer_half.state)
         if group.state is State.COMPLETING:
             return self._persona.quirk("groups.awaiting-assignments")
         return str(group.state)

@@ -18,7 +18,7 @@ _ROOM = "touchstone.reference_impl.broker.coordinators"
 # internal topic -> modules whose `leadership_changed(broker, now)` loads and unloads partitions
 _COORDINATORS = {
     TRANSACTIONS: ("transactions",),
-    OFFSETS: ("consumer_groups", "share_groups"),
+    OFFSETS: ("consumer_groups", "share_groups", "streams_loading"),
     SHARES: ("share_states",),
 }
 

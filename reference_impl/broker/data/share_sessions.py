@@ -43,4 +43,4 @@ class ShareSessions:
             if deserted is not None:
                 self._broker.room(SharePartitions).forget_group(deserted)
 
-        self._broker.when_closed(connection, gone)
+        self._broker.when_closed(connection, "share session", gone)

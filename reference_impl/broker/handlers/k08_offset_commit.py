@@ -19,8 +19,8 @@ from touchstone.reference_impl.broker.coordinators.share_groups import ShareGrou
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster, Topic
-from touchstone.reference_impl.group.consumer_group import TopicIdPartition
-from touchstone.reference_impl.group.consumer_requests import commit_fault
+from touchstone.reference_impl.group import member_epochs
+from touchstone.reference_impl.group.member_epochs import Place
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -149,27 +149,25 @@ def _admitted(
     group = commits.group_for(group_id, now, missing=missing)
     if not isinstance(group, Group):
         return group
-    if group.consumer_group is not None:
+    if group.newer_half is not None:
         return _admitted_by_members(request, cluster, group)
     code = groups.may_commit(group, body["member_id"], body["group_instance_id"], generation, now)
     return code or group
 
 
 def _admitted_by_members(request: Request, cluster: Cluster, group: Group) -> Group | int:
-    """A consumer group looks at its member's epoch, which versions below 9 do not carry."""
-    body, consumer_group = request.body, group.consumer_group
-    epoch, member_id = body["generation_id_or_member_epoch"], body["member_id"]
-    if consumer_group is None:
-        return group
-    if request.header.version < FIRST_NOT_FOUND:
-        member = consumer_group.members.get(member_id)
-        if member is not None and member.classic is None:
-            return ErrorCode.UNSUPPORTED_VERSION
-    code = commit_fault(consumer_group, member_id, epoch, _places(request, cluster))
+    """The group looks at its member's epoch, which versions below 9 do not carry."""
+    body, epoch = request.body, request.body["generation_id_or_member_epoch"]
+    member_id = body["member_id"]
+    old = request.header.version < FIRST_NOT_FOUND
+    simple = epoch < 0 and not group.newer_members
+    if old and not simple and member_epochs.speaks_newer(group, member_id):
+        return ErrorCode.UNSUPPORTED_VERSION
+    code = member_epochs.commit_fault(group, member_id, epoch, _places(request, cluster))
     return code or group
 
 
-def _places(request: Request, cluster: Cluster) -> frozenset[TopicIdPartition]:
+def _places(request: Request, cluster: Cluster) -> set[Place]:
     places = set()
     for asked in request.body["topics"]:
         if request.header.version >= FIRST_BY_ID:
@@ -177,8 +175,10 @@ def _places(request: Request, cluster: Cluster) -> frozenset[TopicIdPartition]:
         else:
             topic = cluster.topics.get(asked["name"])
         if topic is not None:
-            places |= {(topic.id, row["partition_index"]) for row in asked["partitions"]}
-    return frozenset(places)
+            places |= {
+                Place(topic.name, topic.id, row["partition_index"]) for row in asked["partitions"]
+            }
+    return places
 
 
 def _append(

@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.coordinators.offset_commits import OffsetC
 from touchstone.reference_impl.broker.effects import NEVER, Request, Wait
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
-from touchstone.reference_impl.group.consumer_requests import fetch_fault
+from touchstone.reference_impl.group import member_epochs
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -123,8 +123,8 @@ def _batched(
     whole = asked["topics"] is None
     code, offsets = _offsets(groups, asked["group_id"], stable=stable, whole=whole)
     group = groups.coordinator.groups.get(asked["group_id"])
-    if not code and version >= FIRST_WITH_MEMBER and group is not None and group.consumer_group:
-        code = fetch_fault(group.consumer_group, asked["member_id"], asked["member_epoch"])
+    if not code and version >= FIRST_WITH_MEMBER and group is not None:
+        code = member_epochs.fetch_fault(group, asked["member_id"], asked["member_epoch"])
     topics = [] if code else _topics(commits, cluster, persona, asked["topics"], offsets, version)
     return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
 

@@ -38,6 +38,10 @@ def handle(
         generation = persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}
     ask, group = _join(request), groups.coordinator.groups.get(group_id)
+    if group is not None and group.streams_group is not None:
+        if group.streams_group.members:
+            return fail(request, ErrorCode.INCONSISTENT_GROUP_PROTOCOL) | {"member_id": ""}
+        groups.become_classic(group, now)
     ticket = None if group is None else consumers.join(group, ask, now)
     if ticket is None:
         ticket = groups.coordinator.join(ask, now)

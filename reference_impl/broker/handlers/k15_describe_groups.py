@@ -36,7 +36,7 @@ def handle(
     def row_of(group_id: str) -> Struct:
         code = groups.refusal(group_id, member=False)
         group = None if code else groups.coordinator.groups.get(group_id)
-        if group is not None and group.consumer_group is None:
+        if group is not None and group.newer_half is None:
             row = _described(groups, persona, group)
         else:
             row = _blank(group_id, code)

@@ -19,7 +19,7 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
-CLASSIC, CONSUMER = "classic", "consumer"
+CLASSIC, CONSUMER, STREAMS = "classic", "consumer", "streams"
 
 
 def handle(
@@ -52,7 +52,8 @@ def handle(
 def _groups(groups: Groups, shares: ShareGroups) -> Iterator[tuple[str, str, str, str]]:
     """(id, protocol type, state, type) of every group there is."""
     for group in groups.coordinator.groups.values():
-        kind = CLASSIC if group.consumer_group is None else CONSUMER
+        newer = CONSUMER if group.streams_group is None else STREAMS
+        kind = CLASSIC if group.newer_half is None else newer
         yield group.id, group.protocol_type or "", groups.state_name(group), kind
     for share_group in shares.groups.values():
         yield share_group.id, SHARE, share_group.state, SHARE

@@ -32,6 +32,8 @@ def handle(
             return {"error_code": ErrorCode.INVALID_REQUEST}
         request.connection.software = software
     listed = persona.listed(controller=request.connection.controller)
+    if cluster.telemetry_receivers and not request.connection.controller:
+        listed = dict(sorted({**listed, **persona.unlisted_but_served}.items()))
     answer: Struct = {
         "error_code": ErrorCode.NONE,
         "api_keys": [

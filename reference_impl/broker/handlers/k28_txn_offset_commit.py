@@ -13,6 +13,8 @@ Sources: KafkaApis.handleTxnOffsetCommitRequest, GroupCoordinator.handleTxnCommi
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators import (
     add_partitions_to_txn,
@@ -25,9 +27,10 @@ from touchstone.reference_impl.broker.coordinators.share_groups import ShareGrou
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.group import member_epochs
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
-from touchstone.reference_impl.group.consumer_requests import commit_fault
 from touchstone.reference_impl.group.coordinator import Coordinator
+from touchstone.reference_impl.group.member_epochs import Place
 from touchstone.reference_impl.group.members import Group, Ticket
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.txn.coordinator import Producer
@@ -159,7 +162,17 @@ class _TxnOffsetCommit:
         group = self._commits.group_for(self._group_id, now, missing=missing)
         if not isinstance(group, Group):
             return group
-        return _admitted(self._groups.coordinator, group, self._body, generation, now) or group
+        coordinator = self._groups.coordinator
+        return _admitted(coordinator, group, self._body, self._places(), generation) or group
+
+    def _places(self) -> list[Place]:
+        """The partitions that are to be kept."""
+        topics = self._cluster.topics
+        return [
+            Place(name, topics[name].id, index)
+            for (name, index), code in self.codes.items()
+            if not code
+        ]
 
     def _offsets(self, now: int) -> dict[TopicPartition, CommittedOffset]:
         """What may be kept; `codes` are told of what may not."""
@@ -198,18 +211,19 @@ def _for_its_age(version: int, code: int) -> int:
 
 
 def _admitted(
-    coordinator: Coordinator, group: Group, body: Struct, generation: int, now: int
+    coordinator: Coordinator,
+    group: Group,
+    body: Struct,
+    places: Collection[Place],
+    generation: int,
 ) -> int:
-    if group.consumer_group is None:
+    if group.newer_half is None:
         return may_commit_in_transaction(
             coordinator, group, body["member_id"], body["group_instance_id"], generation
         )
-    simple = generation < 0 and not body["member_id"]
-    code = (
-        0
-        if simple
-        else commit_fault(group.consumer_group, body["member_id"], generation, frozenset())
-    )
+    if generation < 0 and not body["member_id"]:
+        return ErrorCode.NONE
+    code = member_epochs.commit_fault(group, body["member_id"], generation, places)
     stale = code == ErrorCode.STALE_MEMBER_EPOCH
     return ErrorCode.ILLEGAL_GENERATION if stale else code
 

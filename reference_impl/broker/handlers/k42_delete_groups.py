@@ -49,7 +49,7 @@ def fail(request: Request, code: int) -> Struct:
 def _delete(groups: Groups, group_id: str, now: int) -> int:
     coordinator = groups.coordinator
     group = coordinator.groups.get(group_id)
-    if group is not None and group.consumer_group is not None and group.consumer_group.members:
+    if group is not None and group.newer_members:
         return ErrorCode.NON_EMPTY_GROUP
     code = coordinator.delete(group_id)
     if group is not None and not code:

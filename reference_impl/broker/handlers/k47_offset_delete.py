@@ -72,7 +72,7 @@ def fail(request: Request, code: int) -> Struct:
 def _delete(cluster: Cluster, group: Group, name: str, index: int) -> int:
     if cluster.partition(name, index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if group.consumer_group is not None or group.state is not State.EMPTY:
+    if group.newer_half is not None or group.state is not State.EMPTY:
         subscribed = group.subscribed()
         if subscribed is None or name in subscribed:
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC

@@ -30,7 +30,7 @@ FIRST_CLIENT_IDS = 1
 def handle(
     request: Request, groups: Groups, consumers: ConsumerGroups, persona: Persona, now: int
 ) -> Struct | Wait:
-    if not persona.quirk("groups.consumer-protocol-is-on"):
+    if not (persona.quirk("groups.consumer-protocol-is-on") and groups.serves("consumer")):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     given = request.header.version < FIRST_CLIENT_IDS
     beat = _beat(request)

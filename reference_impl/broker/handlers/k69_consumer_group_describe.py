@@ -45,7 +45,7 @@ def handle(
     persona: Persona,
     now: int,
 ) -> Struct:
-    if not persona.quirk("groups.consumer-protocol-is-on"):
+    if not (persona.quirk("groups.consumer-protocol-is-on") and groups.serves("consumer")):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["group_ids"]
     first = {partition_for(name, _PARTITIONS): at for at, name in reversed([*enumerate(asked)])}

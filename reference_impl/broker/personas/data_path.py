@@ -281,6 +281,16 @@ ROWS: Rows = {
         {"1.0": False, "2.8": True},
         "SocketServer.Acceptor at 2.2.1, 2.8.2, 3.9; observed",
     ),
+    "telemetry.told-of-errors-ask-again": (
+        "A client that was told of an unknown subscription or compression may ask before its time.",
+        {"1.0": False, "4.3": True},
+        "ClientMetricsManager.validateGetRequest at 3.9.2, 4.3.1; observed",
+    ),
+    "telemetry.clients-go-with-their-connection": (
+        "A client's instance is forgotten when the connection that it was made on ends.",
+        {"1.0": False, "4.3": True},
+        "ClientMetricsManager.ClientConnectionDisconnectListener at 4.3.1; observed",
+    ),
     "topics.have-ids": (
         "Topics have ids (KIP-516).",
         {"1.0": False, "2.8": True},

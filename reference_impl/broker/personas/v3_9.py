@@ -30,7 +30,7 @@ PERSONA = Persona(
     kraft=True,
     broker_listener=BROKER_LISTENER,
     controller_listener=CONTROLLER_LISTENER,
-    # Telemetry is hidden while no receiver is configured, and answered all the same.
+    # Telemetry is hidden while there is no receiver, and answered all the same.
     unlisted_but_served={71: (0, 0), 72: (0, 0)},
     features=(
         Feature("kraft.version", 0, 1),

@@ -33,7 +33,7 @@ PERSONA = Persona(
     controller_listener=CONTROLLER_LISTENER,
     # Versions 0 to 2 are listed for the sake of an old librdkafka, and close the connection.
     listed_but_refused=frozenset({(0, 0), (0, 1), (0, 2)}),
-    # Telemetry is hidden while no receiver is configured, and answered all the same.
+    # Telemetry is hidden while there is no receiver, and answered all the same.
     unlisted_but_served={71: (0, 0), 72: (0, 0)},
     features=(
         Feature("group.version", 0, 1),

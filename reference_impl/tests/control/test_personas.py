@@ -126,13 +126,12 @@ def test_ranges_are_read_in_their_order():
     assert list(ranges("3:0-13\n 1:4-18").items()) == [(3, (0, 13)), (1, (4, 18))]
 
 
-def test_each_named_key_is_served_or_missing_and_never_both():
+def test_each_named_key_is_served_unless_it_is_not_for_clients():
     """What no release lists yet is served as unstable."""
-    served, missing = set(registry.stems()), set(unsupported_apis.reasons())
-    apart = set(unsupported_apis.NOT_FOR_CLIENTS)
+    served, apart = set(registry.stems()), set(unsupported_apis.NOT_FOR_CLIENTS)
     unstable = set(with_unstable(PERSONAS[RELEASES[-1]]).broker_listener)
-    assert named_keys() | unstable == (served | missing | apart)
-    assert served & missing == served & apart == missing & apart == set()
+    assert named_keys() | unstable == served | apart
+    assert served & apart == set()
 
 
 def test_what_is_not_for_clients_is_listed_by_no_release():
@@ -140,18 +139,10 @@ def test_what_is_not_for_clients_is_listed_by_no_release():
     assert listed & set(unsupported_apis.NOT_FOR_CLIENTS) == set()
 
 
-def test_no_key_is_missing_twice():
-    keys = [key for row in unsupported_apis.MISSING for key in row.keys]
-    assert len(keys) == len(set(keys))
-    assert all(row.reason.endswith(".") for row in unsupported_apis.MISSING)
-
-
 @EACH
-def test_what_is_missing_closes_the_connection_and_is_listed_by_no_release(release):
+def test_what_is_not_for_clients_closes_the_connection(release):
     """A key without a handler is no answer that somebody could take for Kafka's."""
-    missing = set(unsupported_apis.reasons())
-    assert missing.isdisjoint(persona(release).broker_listener)
-    for key in missing:
+    for key in unsupported_apis.NOT_FOR_CLIENTS:
         peer = Peer(brokers(release)[0])
         assert peer.send(key, 0, encode_request(key, 0, 1, "e2", {})) == CLOSED
 
