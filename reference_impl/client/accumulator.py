@@ -65,8 +65,13 @@ class Accumulator:
 
     # --- records in ----------------------------------------------------------------------------
 
-    def append(self, place: TopicPartition, delivery: Delivery, now: int) -> Appended | None:
-        """Queue it; None where there is no memory for the batch that it needs (PROD-27)."""
+    def append(
+        self, place: TopicPartition, delivery: Delivery, now: int, bound: int | None = None
+    ) -> Appended | None:
+        """Queue it; None where there is no memory for the batch that it needs (PROD-27).
+
+        `bound` is its `upper_bound`, where somebody has it already.
+        """
         queue = self.queues.get(place)
         if queue:
             last = queue[-1]
@@ -75,7 +80,8 @@ class Accumulator:
                 if taken:
                     return Appended(taken, len(queue) > 1 or last.full, False)
                 last.closed = True
-        bound = upper_bound(delivery.key, delivery.value, delivery.headers)
+        if bound is None:
+            bound = upper_bound(delivery.key, delivery.value, delivery.headers)
         size = max(self.batch_size, bound)
         if not self.memory.allocate(size):
             return None

@@ -56,6 +56,7 @@ class Intake:
         plain = (None, bytes)
         self._plain = rules.key_serializer in plain and rules.value_serializer in plain
         self._sticky = Sticky(randrange, accumulator.batch_size)
+        self._most = min(rules.max_request_size, accumulator.memory.total)
         self._choices: dict[str, tuple[int, Choices]] = {}
 
     def knows(self, record: ProducerRecord) -> bool:
@@ -83,12 +84,14 @@ class Intake:
             partition = self._sticky.current(topic, choices)
         delivery.partition, delivery.key, delivery.value = partition, key, value
         delivery.headers = tuple(record.headers)
-        if self._too_large(delivery):
+        bound = upper_bound(key, value, delivery.headers)
+        if bound > self._most:
+            delivery.fail(self._too_large(bound, topic))
             return True
-        appended = self.accumulator.append((topic, partition), delivery, self.view.now)
+        appended = self.accumulator.append((topic, partition), delivery, self.view.now, bound)
         if appended is None:
             return False
-        if appended.full:
+        if appended.full and appended.new_batch:  # the one before it is full, or it is itself
             self.filled = True
         if choices is not None:
             among = choices
@@ -136,20 +139,17 @@ class Intake:
         loads = self.accumulator.loads(topic, choices.available)
         return loads if worth_weighing(loads, len(choices.all)) else None
 
-    def _too_large(self, delivery: Delivery) -> bool:
-        size = upper_bound(delivery.key, delivery.value, delivery.headers)
+    def _too_large(self, size: int, topic: str) -> KafkaError:
+        """KafkaProducer.ensureValidRecordSize (PROD-23)."""
         most = self.rules.max_request_size
         why = f"The message is {size} bytes when serialized which is larger than"
         if size > most:
             why += f" {most}, which is the value of the max.request.size configuration."
-        elif size > self.accumulator.memory.total:
+        else:
             why += (
                 " the total memory buffer you have configured with the buffer.memory configuration."
             )
-        else:
-            return False
-        delivery.fail(KafkaError(ErrorCode.MESSAGE_TOO_LARGE, why, delivery.topic))
-        return True
+        return KafkaError(ErrorCode.MESSAGE_TOO_LARGE, why, topic)
 
 
 def _is_bytes(value: Any) -> bool:

@@ -15,6 +15,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
+from .configs.parsing import register_class
+
 _SEED, _M, _R, _MASK = 0x9747B28C, 0x5BD1E995, 24, 0xFFFFFFFF
 
 
@@ -80,6 +82,9 @@ class RoundRobin:
         self._next[topic] = number + 1
         among = choices.available or choices.all
         return among[number % len(among)]
+
+
+register_class("org.apache.kafka.clients.producer.RoundRobinPartitioner", RoundRobin)
 
 
 class Sticky:

@@ -90,6 +90,8 @@ class Producer:
         buffer_memory: int = 32 << 20,
         retry_backoff_ms: int = 100,
         retry_backoff_max_ms: int = 1_000,
+        reconnect_backoff_ms: int = 50,
+        reconnect_backoff_max_ms: int = 1_000,
         interceptors: Sequence[Any] = (),
         **rules: Any,
     ):
@@ -129,7 +131,13 @@ class Producer:
         self._sender = Sender(
             view,
             Sending(
-                acks, compression, retries, request_timeout_ms, max_request_size, max_in_flight
+                acks,
+                compression,
+                retries,
+                request_timeout_ms,
+                max_request_size,
+                max_in_flight,
+                Backoff(reconnect_backoff_ms, reconnect_backoff_max_ms),
             ),
             self._accumulator,
             self._metadata,
@@ -238,6 +246,11 @@ class Producer:
         yield Exchange(asks, self._sender.inbox, until)
         self._settle()
         self._advance()
+
+    def until_taken(self) -> Flow[None]:
+        """Until nobody is in line any more: what `send` waits for in Java."""
+        while self._line:
+            yield from self.step(self._wake())
 
     def flush(self) -> Flow[None]:
         """Until every queued record is delivered or has failed."""

@@ -32,9 +32,12 @@ _SMALL = varint.SMALL
 
 def upper_bound(key: bytes | None, value: bytes | None, headers: Sequence[Header] = ()) -> int:
     """The most bytes that a batch of this one record takes, uncompressed (PROD-23)."""
-    size = HEADER_SIZE + MOST_OVERHEAD + varint.size(len(headers))
-    for part in (key, value):
-        size += 1 if part is None else varint.size(len(part)) + len(part)
+    size = HEADER_SIZE + MOST_OVERHEAD + 2  # and two nulls or short lengths
+    if key is not None:
+        size += len(key) if len(key) < 64 else varint.size(len(key)) + len(key) - 1
+    if value is not None:
+        size += len(value) if len(value) < 64 else varint.size(len(value)) + len(value) - 1
+    size += varint.size(len(headers)) if headers else 1
     for name, content in headers:
         raw = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
         size += varint.size(len(raw)) + len(raw)
@@ -103,22 +106,21 @@ class ProducerBatch:
         if not count:
             self.base_timestamp = delivery.timestamp
         delta = delivery.timestamp - self.base_timestamp
-        try:  # a None has no length, and a long varint is not in the table
+        key, value = delivery.key, delivery.value
+        try:  # a long varint, or that of a number below 0, is not in the table
             if delivery.headers or delta < 0:
                 raise IndexError
-            key, value = delivery.key, delivery.value
             body = b"".join(
                 (
                     *(b"\0", _SMALL[delta], _SMALL[count]),
-                    *(_SMALL[len(key)], key),  # type: ignore[arg-type]
-                    *(_SMALL[len(value)], value, b"\0"),  # type: ignore[arg-type]
+                    *((b"\1",) if key is None else (_SMALL[len(key)], key)),
+                    *((b"\1",) if value is None else (_SMALL[len(value)], value)),
+                    b"\0",
                 )
             )
             record = _SMALL[len(body)] + body
-        except (TypeError, IndexError):
-            record = encode_record(
-                Record(count, delta, delivery.key, delivery.value, delivery.headers)
-            )
+        except IndexError:
+            record = encode_record(Record(count, delta, key, value, delivery.headers))
         taken = len(record)
         if count and self.size + taken > self.limit:
             return 0

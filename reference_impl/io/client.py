@@ -120,6 +120,7 @@ class Client:
         self._plain: set[int] = set()  # nodes that closed on our ApiVersions; they get version 0
         self._selector = selectors.DefaultSelector()
         self._serial = 0
+        self._running = 0
         self._sent: dict[int, _Sent] = {}  # by ticket: the requests without an outcome
 
     @staticmethod
@@ -264,6 +265,18 @@ class Client:
 
     def run(self, flow: Flow[T]) -> T:
         """Run a flow to its end; a flow's own exceptions are the caller's."""
+        self._running += 1
+        try:
+            return self._run(flow)
+        finally:
+            self._running -= 1
+
+    @property
+    def busy(self) -> bool:
+        """A flow runs: who asks is a callback of it."""
+        return self._running > 0
+
+    def _run(self, flow: Flow[T]) -> T:
         given: list[Outcome] = []
         wanted = None
         while True:

@@ -71,6 +71,15 @@ def register_class(name: str, meaning: Any) -> None:
     _classes[name] = meaning
 
 
+def loaded(given: Any) -> Any:
+    """A class of a list: itself, or what its name is registered for. Raises ConfigException."""
+    if not isinstance(given, str):
+        return given
+    if given not in _classes:
+        raise ConfigException(f"Class {given} cannot be found")
+    return _classes[given]
+
+
 def parse(name: str, value: Any, type_: str) -> Any:
     """The value as `type_` has it; None stays None. Raises ConfigException."""
     return None if value is None else _READERS[type_](name, value, type_)

@@ -18,18 +18,17 @@ from touchstone.reference_impl.wire.records.compression import GZIP, LZ4, NONE, 
 
 from .client_config import LOG, ClientConfig, Option, check_bootstrap, options, parsed
 from .definitions import NEWEST
-from .parsing import ConfigException
+from .parsing import ConfigException, loaded, register_class
 
 CODECS = {"none": NONE, "gzip": GZIP, "snappy": SNAPPY, "lz4": LZ4, "zstd": ZSTD}
+DEFAULT_PARTITIONER = "org.apache.kafka.clients.producer.internals.DefaultPartitioner"
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
 _AT_MOST_5 = f"Must set {_IN_FLIGHT} to at most 5 to use the idempotent producer."
 _BY_CLIENT = (
     "bootstrap.servers",
     "client.id",
-    "key.serializer",
     "transaction.timeout.ms",
     "transactional.id",
-    "value.serializer",
 )
 _INT_MAX = (1 << 31) - 1
 _numbers = count(1)  # of producers without a client.id (PROD-03)
@@ -37,17 +36,34 @@ _numbers = count(1)  # of producers without a client.id (PROD-03)
 OBEYED = {
     "acks": Option("acks", int),
     "batch.size": Option("batch_size"),
+    "buffer.memory": Option("buffer_memory"),
     "compression.type": Option("compression", CODECS.__getitem__),
     "delivery.timeout.ms": Option("delivery_timeout_ms"),
     "enable.idempotence": Option("idempotence"),
+    "interceptor.classes": Option(
+        "interceptors", lambda names: [loaded(each) for each in names or ()]
+    ),
+    "key.serializer": Option("key_serializer"),
     "linger.ms": Option("linger_ms"),
     "max.block.ms": Option("max_block_ms"),
+    "max.in.flight.requests.per.connection": Option("max_in_flight"),
     "max.request.size": Option("max_request_size"),
     "metadata.max.age.ms": Option("metadata_max_age_ms"),
     "metadata.max.idle.ms": Option("metadata_max_idle_ms"),
+    "partitioner.adaptive.partitioning.enable": Option("adaptive"),
+    "partitioner.class": Option("partitioner", lambda given: _partitioner(given)),
+    "partitioner.ignore.keys": Option("ignore_keys"),
+    "reconnect.backoff.max.ms": Option("reconnect_backoff_max_ms"),
+    "reconnect.backoff.ms": Option("reconnect_backoff_ms"),
     "request.timeout.ms": Option("request_timeout_ms"),
     "retries": Option("retries"),
+    "retry.backoff.max.ms": Option("retry_backoff_max_ms"),
+    "retry.backoff.ms": Option("retry_backoff_ms"),
+    "value.serializer": Option("value_serializer"),
 }
+
+
+register_class(DEFAULT_PARTITIONER, DEFAULT_PARTITIONER)
 
 
 def producer_config(given: Mapping[str, Any], release: str = NEWEST) -> ClientConfig:
@@ -75,7 +91,16 @@ def producer_config(given: Mapping[str, Any], release: str = NEWEST) -> ClientCo
 
 def producer_options(config: ClientConfig) -> dict[str, Any]:
     """The keyword arguments of `Producer` for this configuration."""
-    return options(config, OBEYED, elsewhere=_BY_CLIENT)
+    found = options(config, OBEYED, elsewhere=_BY_CLIENT)
+    if "retry_backoff_max_ms" not in found:  # before KIP-580 every wait was as long
+        found["retry_backoff_max_ms"] = found["retry_backoff_ms"]
+    told = dict(config.originals) | {"client.id": config["client.id"]}
+    return found | {"configs": told}
+
+
+def _partitioner(given: Any) -> Any:
+    """DefaultPartitioner is our own, which is no partitioner of an application's."""
+    return None if given == DEFAULT_PARTITIONER else given
 
 
 def _acks(text: str) -> str:
