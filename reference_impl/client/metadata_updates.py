@@ -38,7 +38,13 @@ class MetadataUpdates:
         self.used[topic] = self.view.now
 
     def request(self, topics: Iterable[str]) -> None:
+        """What is known of these is doubted: an answer that is asked for from now on is needed."""
         self._wanted.update(topics)
+
+    def want(self, topics: Iterable[str]) -> None:
+        """These are not known: the answer that is under way will do, if it is about them."""
+        under_way = self._asked if self._under_way else ()
+        self._wanted.update(each for each in topics if each not in under_way)
 
     def grow_old(self) -> None:
         """Ask for what is in use if the last answer is too old, and forget what is not."""

@@ -308,7 +308,7 @@ class Producer:
         if not self._line:
             self._accumulator.exhausted = False
         wanted = {each.record.topic for each in self._line if not self._intake.knows(each.record)}
-        self._metadata.request(wanted)
+        self._metadata.want(wanted)
         return moved
 
     def _late(self, waiting: _Waiting) -> ClientError | None:

@@ -100,7 +100,7 @@ class Sender:
         """The requests that are due, and the metadata that their batches wait for."""
         now = self.view.now
         ready = self.accumulator.ready(self.view, now)
-        self.metadata.request(ready.unknown_leaders)
+        self.metadata.want(ready.unknown_leaders)
         found = []
         for node in ready.nodes:
             if not self._can_send(node, now):

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from touchstone.reference_impl.wire.records.batch import Header
 
-from .configs.parsing import java_name, register_class
+from .configs.parsing import java_class, java_name, register_class
 from .flow import ClientError
 
 
@@ -160,7 +160,7 @@ def serialize(
     try:
         return serializer.serialize(topic, headers, data)
     except (TypeError, AttributeError) as fault:
-        ours, theirs = java_name(type(data)), java_name(type(serializer))
+        ours, theirs = java_class(data), java_name(type(serializer))
         raise SerializationError(
             f"Can't convert {part} of class {ours} to class {theirs} specified in {part}.serializer"
         ) from fault

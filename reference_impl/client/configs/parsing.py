@@ -95,7 +95,9 @@ def _boolean(name: str, value: Any, _: str) -> bool:
 
 def _string(name: str, value: Any, type_: str) -> str:
     if not isinstance(value, str):
-        raise invalid(name, value, f"Expected value to be a string, but it was a {_java(value)}")
+        raise invalid(
+            name, value, f"Expected value to be a string, but it was a {java_class(value)}"
+        )
     if type_ == "PASSWORD":
         return value if isinstance(value, Password) else Password(value.strip())
     return value.strip()
@@ -107,7 +109,7 @@ def _integer(name: str, value: Any, type_: str) -> int:
             raise invalid(name, value, f"Not a number of type {type_}")
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not _fits(value, _BITS[type_]):
-        why = f"Expected value to be {_CALLED[type_]}, but it was a {_java(value)}"
+        why = f"Expected value to be {_CALLED[type_]}, but it was a {java_class(value)}"
         raise invalid(name, value, why)
     return value
 
@@ -118,7 +120,9 @@ def _double(name: str, value: Any, type_: str) -> float:
             raise invalid(name, value, f"Not a number of type {type_}")
         return float(value.strip().rstrip("fFdD"))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise invalid(name, value, f"Expected value to be a double, but it was a {_java(value)}")
+        raise invalid(
+            name, value, f"Expected value to be a double, but it was a {java_class(value)}"
+        )
     return float(value)
 
 
@@ -144,7 +148,7 @@ def _fits(value: int, bits: int) -> bool:
     return -(1 << bits) <= value < 1 << bits
 
 
-def _java(value: Any) -> str:
+def java_class(value: Any) -> str:
     """The class of a value, by the name that Java has for it."""
     if isinstance(value, int) and not isinstance(value, bool):
         sizes = [name for bits, name in ((31, "Integer"), (63, "Long")) if _fits(value, bits)]

@@ -99,7 +99,12 @@ class Runner:
         if self.under_way and self.view.now + self.trip_ms <= wanted.until:
             self.view.now += self.trip_ms
             arrived, self.under_way = self.under_way, []
+            cut: set[int | str] = set()
             for inbox, outcome in arrived:
+                if outcome.ask.node in cut:  # what came after on that connection went with it
+                    outcome = Failed(outcome.ask, "closed", "the connection was cut")
+                elif isinstance(outcome, Failed) and outcome.kind in ("closed", "timeout"):
+                    cut.add(outcome.ask.node)
                 inbox.append(outcome)
         else:
             self.pauses.append(wanted.until - self.view.now)
