@@ -49,6 +49,7 @@ class Intake:
         self.rules = rules
         own = rules.partitioner
         self.partitioner: Partitioner | None = own() if isinstance(own, type) else own
+        self.for_key = for_key
         self.filled = False  # a batch is full, which wakes Java's sender (PROD-26)
         configs = rules.configs or {}
         self._key_serializer = serializer_of(rules.key_serializer, configs, is_key=True)
@@ -130,7 +131,7 @@ class Intake:
                 )
             return found
         if key is not None and not self.rules.ignore_keys:
-            return for_key(key, len(known.partitions))
+            return self.for_key(key, len(known.partitions))
         return None
 
     def _loads(self, topic: str, choices: Choices) -> Sequence[tuple[int, int]] | None:

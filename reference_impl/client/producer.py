@@ -347,9 +347,13 @@ class Producer:
             self._resolve(self.sequences)
         done, self._sender.done = self._sender.done, []
         for batch in done:
-            for delivery in batch.deliveries:
-                if self.interceptors or delivery.callback is not None:
-                    acknowledge(self.interceptors, delivery)
+            self._tell(batch.deliveries)
+
+    def _tell(self, done: list[Delivery]) -> None:
+        """The callbacks of one batch, record by record (PROD-48)."""
+        for delivery in done:
+            if self.interceptors or delivery.callback is not None:
+                acknowledge(self.interceptors, delivery)
 
     def _resolve(self, sequences: Sequences) -> None:
         sequences.resolve()
