@@ -56,7 +56,7 @@ class Accumulator:
         self.queues: dict[TopicPartition, deque[ProducerBatch]] = {}
         self.muted: set[TopicPartition] = set()
         self.exhausted = False  # somebody waits for memory (PROD-33)
-        self.flushing = False  # or the producer closes, or its transaction completes
+        self.flushing = 0  # how many flush, close or complete a transaction
         self._draw = draw
         self._drain_index: dict[int, int] = {}
 
@@ -110,7 +110,7 @@ class Accumulator:
         nodes: dict[int, None] = {}
         unknown: set[str] = set()
         soonest: int | None = None
-        hurried = self.exhausted or self.flushing
+        hurried = self.exhausted or self.flushing > 0
         for place, queue in self.queues.items():
             head = queue[0]
             leader = view.leader(*place)

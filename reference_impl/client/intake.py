@@ -50,7 +50,8 @@ class Intake:
         own = rules.partitioner
         self.partitioner: Partitioner | None = own() if isinstance(own, type) else own
         self.for_key = for_key
-        self.filled = False  # a batch is full, which wakes Java's sender (PROD-26)
+        self.filled = False  # a batch was filled since somebody looked
+        self.woke = False  # a batch is full or new, which wakes Java's sender (PROD-26)
         configs = rules.configs or {}
         self._key_serializer = serializer_of(rules.key_serializer, configs, is_key=True)
         self._value_serializer = serializer_of(rules.value_serializer, configs, is_key=False)
@@ -92,8 +93,10 @@ class Intake:
         appended = self.accumulator.append((topic, partition), delivery, self.view.now, bound)
         if appended is None:
             return False
-        if appended.full and appended.new_batch:  # the one before it is full, or it is itself
-            self.filled = True
+        if appended.new_batch or appended.full:
+            self.woke = True
+            # once a batch: that the one before is full shows when the next one begins
+            self.filled = self.filled or (appended.new_batch and appended.full)
         if choices is not None:
             among = choices
             self._sticky.took(

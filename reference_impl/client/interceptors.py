@@ -49,11 +49,15 @@ class ProducerInterceptor(Protocol):
 class Interceptors:
     def __init__(self, each: Sequence[Any] = (), configs: Mapping[str, Any] | None = None):
         self._each: list[ProducerInterceptor] = []
-        for given in each:
-            made = given() if isinstance(given, type) else given
-            if isinstance(given, type) and hasattr(made, "configure"):
-                made.configure(configs or {})
-            self._each.append(made)
+        try:
+            for given in each:
+                made = given() if isinstance(given, type) else given
+                if isinstance(given, type) and hasattr(made, "configure"):
+                    made.configure(configs or {})
+                self._each.append(made)
+        except Exception:
+            self.close()  # of those that were made (PROD-07)
+            raise
 
     def __bool__(self) -> bool:
         return bool(self._each)

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 from touchstone.reference_impl.wire.records import NONE
@@ -49,6 +49,7 @@ from .sequences import NOBODY, Sequences
 from .serializers import SerializationError
 
 __all__ = ["Closed", "Delivery", "Expired", "Producer", "SerializationError"]
+T = TypeVar("T")
 _AT_MOST_MS = 100  # no look is later than this while answers are out
 _INT_MAX = (1 << 31) - 1
 
@@ -108,7 +109,7 @@ class Producer:
         self.acks = acks
         self.idempotence = idempotence
         self.max_block_ms = max_block_ms
-        self.interceptors = Interceptors(interceptors, rules.get("configs"))
+        self.interceptors = _made(lambda: Interceptors(interceptors, rules.get("configs")))
         self.sequences = (
             Sequences(transactional=self.transactional_id is not None) if idempotence else None
         )
@@ -145,7 +146,10 @@ class Producer:
             given_up=self._given_up,
         )
         self._sender.patience_ms = self._patience
-        self._intake = Intake(view, self._accumulator, Rules(max_request_size, **rules), randrange)
+        self._intake = _made(
+            lambda: Intake(view, self._accumulator, Rules(max_request_size, **rules), randrange),
+            self.interceptors.close,
+        )
         self._line: deque[_Waiting] = deque()  # first come, first served (PROD-27)
         self._ends_at: int | None = None  # closed: no answer is waited for any longer
 
@@ -231,8 +235,22 @@ class Producer:
 
     @property
     def wakes(self) -> bool:
-        """Whether a batch is full, so that Java's producer would wake its sender (PROD-26)."""
+        """Whether a batch was filled since the last step: it can go while the next one is made."""
         return self._intake.filled
+
+    def wakes_sender(self) -> bool:
+        """Whether a batch is full or new since this was asked: Java wakes its sender (PROD-26)."""
+        woke, self._intake.woke = self._intake.woke, False
+        return woke
+
+    def in_line(self, delivery: Delivery) -> bool:
+        """Whether this record waits for metadata or memory."""
+        return any(each.delivery is delivery for each in self._line)
+
+    @property
+    def pending(self) -> bool:
+        """Whether a record is neither delivered nor failed."""
+        return bool(self._line or self._accumulator or self._sender.busy)
 
     def step(self, until: int) -> Flow[None]:
         """Do what there is to do; then wait for an answer, at most until that instant."""
@@ -250,16 +268,16 @@ class Producer:
     def until_taken(self) -> Flow[None]:
         """Until nobody is in line any more: what `send` waits for in Java."""
         while self._line:
-            yield from self.step(self._wake())
+            yield from self.step(self.next_wake())
 
     def flush(self) -> Flow[None]:
         """Until every queued record is delivered or has failed."""
-        self._accumulator.flushing = True
+        self.urge(True)
         try:
-            while self._pending() and not self._out_of_time():
-                yield from self.step(self._wake())
+            while self.pending and not self._out_of_time():
+                yield from self.step(self.next_wake())
         finally:
-            self._accumulator.flushing = False
+            self.urge(False)
 
     def work(self) -> Flow[int | None]:
         """Send what is due by now and take in its answers; when to look again, or None.
@@ -268,11 +286,16 @@ class Producer:
         nothing queued.
         """
         while True:
-            yield from self.step(self._wake() if self._sender.busy or self._line else self.view.now)
+            waits = self._sender.busy or self._line
+            yield from self.step(self.next_wake() if waits else self.view.now)
             wake = self._next_look()
             due = wake is not None and wake <= self.view.now
             if not (self._sender.busy or self._line or due):
                 return wake
+
+    def urge(self, on: bool) -> None:
+        """Every batch is due while somebody flushes (PROD-31)."""
+        self._accumulator.flushing += 1 if on else -1
 
     def close(self, timeout_ms: int = 1 << 31) -> Flow[None]:
         """Deliver what is queued for at most so long and fail the rest; 0 fails all of it."""
@@ -304,7 +327,7 @@ class Producer:
             self._line.popleft()
             moved = True
             if delivery.done:
-                acknowledge(self.interceptors, delivery)
+                self._tell([delivery])
         if not self._line:
             self._accumulator.exhausted = False
         wanted = {each.record.topic for each in self._line if not self._intake.knows(each.record)}
@@ -379,22 +402,19 @@ class Producer:
             and bool(self._accumulator)
         )
 
-    def _pending(self) -> bool:
-        return bool(self._line or self._accumulator or self._sender.busy)
-
     def _out_of_time(self) -> bool:
         return self._ends_at is not None and self.view.now >= self._ends_at
 
     def _next_look(self) -> int | None:
         """The next instant at which something is due, None with nothing queued."""
-        if not self._pending():
+        if not self.pending:
             return None
         waits = [self._sender.wake_at()]
         if self._line:
             waits.append(self._line[0].delivery.created + self.max_block_ms)
         return min((each for each in waits if each is not None), default=None)
 
-    def _wake(self) -> int:
+    def next_wake(self) -> int:
         """Until when an answer is waited for: the next look, or the end of one that closes."""
         look = self._next_look()
         until = self.view.now + _AT_MOST_MS if look is None else look
@@ -449,5 +469,13 @@ class Producer:
         for waiting in line:
             waiting.delivery.fail(error)
         self._settle()
-        for waiting in line:
-            acknowledge(self.interceptors, waiting.delivery)
+        self._tell([waiting.delivery for waiting in line])
+
+
+def _made(make: Callable[[], T], undo: Callable[[], None] = lambda: None) -> T:
+    """A part of a producer; what an application's own class raises there ends it (PROD-07)."""
+    try:
+        return make()
+    except Exception as error:
+        undo()
+        raise ClientError("Failed to construct kafka producer") from error

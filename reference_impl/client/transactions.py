@@ -212,9 +212,9 @@ class TransactionalProducer(Producer):
             self._drop_unsent(error)
             if not (self._sender.busy or self._accumulator):
                 return
-            self._accumulator.flushing = True
-            yield from self.step(self._wake())
-            self._accumulator.flushing = False
+            self.urge(True)
+            yield from self.step(self.next_wake())
+            self.urge(False)
 
     # --- the end of a transaction --------------------------------------------------------------
 

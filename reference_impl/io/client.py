@@ -12,6 +12,7 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar, overload
@@ -121,6 +122,9 @@ class Client:
         self._selector = selectors.DefaultSelector()
         self._serial = 0
         self._running = 0
+        self.guard: AbstractContextManager[object] = nullcontext()  # held while a core decides
+        self._wakeups: tuple[socket.socket, socket.socket] | None = None
+        self._woken = False
         self._sent: dict[int, _Sent] = {}  # by ticket: the requests without an outcome
 
     @staticmethod
@@ -137,6 +141,8 @@ class Client:
         for link in list(self._links.values()):
             self._drop(link)
         self._selector.close()
+        for each in self._wakeups or ():
+            each.close()
 
     def drop(self, node: int) -> None:
         """End the connection to a node, if there is one; the next ask makes a new one."""
@@ -280,9 +286,10 @@ class Client:
         given: list[Outcome] = []
         wanted = None
         while True:
-            self.view.now = self.now()
             try:
-                wanted = flow.send(given) if wanted is not None else next(flow)
+                with self.guard:
+                    self.view.now = self.now()
+                    wanted = flow.send(given) if wanted is not None else next(flow)
             except StopIteration as end:
                 result: T = end.value
                 return result
@@ -314,7 +321,23 @@ class Client:
         while not wanted.inbox and (not looked or wanted.until > self.now()):
             self._wait(wanted.until)
             looked = True
+            if self._woken:
+                break
+        self._woken = False
         self._watch_all()
+
+    def wakeup(self) -> None:
+        """End the exchange that is waited in, or that comes next; from any thread."""
+        if self._wakeups is not None:
+            with suppress(BlockingIOError):  # so many wake it already
+                self._wakeups[1].send(b"w")
+
+    def may_be_woken(self) -> None:
+        """Let `wakeup` do what it says."""
+        self._wakeups = socket.socketpair()
+        for each in self._wakeups:
+            each.setblocking(False)
+        self._selector.register(self._wakeups[0], selectors.EVENT_READ, None)
 
     def _watch_all(self) -> None:
         for link in self._links.values():
@@ -367,7 +390,11 @@ class Client:
         deadlines = [link.connection.deadline() for link in self._links.values()]
         soonest = min((each for each in [*deadlines, until] if each is not None), default=now)
         for key, events in self._selector.select(max(0, soonest - now) / 1000):
-            link: _Link = key.data
+            link: _Link | None = key.data
+            if link is None:
+                assert self._wakeups is not None
+                self._woken = bool(self._wakeups[0].recv(_CHUNK))
+                continue
             if events & selectors.EVENT_READ:
                 self._read(link)
             if self._links.get(link.node) is link:

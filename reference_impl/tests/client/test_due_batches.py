@@ -43,9 +43,9 @@ def test_prod_31_who_backs_off_is_not_due_even_if_flushed_and_then_does_not_ling
     (head,) = queued.heads()
     queued.ready(SEEN, 1000)
     head.closed, head.attempts, head.backoff_ms = True, 1, 100
-    queued.flushing = True
+    queued.flushing = 1
     assert queued.ready(SEEN, 1099) == ([], 1100, set())
-    queued.flushing = False
+    queued.flushing = 0
     assert queued.ready(SEEN, 1100).nodes == [0]
 
 

@@ -295,9 +295,9 @@ def test_prod_43_until_when_an_answer_is_waited_for():
     producer, runner = producing(Leaders(leaders=(0,)), linger_ms=70, delivery_timeout_ms=60)
     producer.send("t", b"v")
     now = runner.view.now
-    assert producer._wake() == now + 60, "an expiry comes before the linger is over"
+    assert producer.next_wake() == now + 60, "an expiry comes before the linger is over"
     producer._accumulator.delivery_timeout_ms = 500
-    assert producer._wake() == now + 70
+    assert producer.next_wake() == now + 70
 
 
 @pytest.mark.parametrize("seed", range(6))
