@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from .buffer_memory import BufferMemory
 from .flow import Backoff, TopicPartition
-from .metadata import View
+from .metadata import Partition, View
 from .producer_batch import Delivery, ProducerBatch, upper_bound
 from .sequences import Sequences
 
@@ -57,6 +57,8 @@ class Accumulator:
         self.muted: set[TopicPartition] = set()
         self.exhausted = False  # somebody waits for memory (PROD-33)
         self.flushing = 0  # how many flush, close or complete a transaction
+        self.availability_timeout_ms = 0  # partitioner.availability.timeout.ms; 0: nobody is slow
+        self._latency: dict[int, tuple[int, int]] = {}  # node -> last ready, last drained
         self._draw = draw
         self._drain_index: dict[int, int] = {}
 
@@ -96,9 +98,24 @@ class Accumulator:
         queue = self.queues.get(place)
         return not queue or queue[-1].full
 
-    def loads(self, topic: str, partitions: Iterable[int]) -> list[tuple[int, int]]:
-        """How many batches wait for each of these partitions (KIP-794)."""
-        return [(index, len(self.queues.get((topic, index), ()))) for index in partitions]
+    def loads(self, view: View, topic: str, partitions: Iterable[int]) -> list[tuple[int, int]]:
+        """How many batches wait for each of these partitions, but for slow nodes' (KIP-794)."""
+        return [
+            (index, len(self.queues.get((topic, index), ())))
+            for index in partitions
+            if not self._is_slow(view.leader(topic, index))
+        ]
+
+    def note_latency(self, node: int, now: int, *, can_drain: bool) -> None:
+        """A node has something to send to it, and may or may not take it now."""
+        if self.availability_timeout_ms:
+            drained = now if can_drain else self._latency.get(node, (now, now))[1]
+            self._latency[node] = (now, drained)
+
+    def _is_slow(self, leader: Partition | None) -> bool:
+        """What is ready for its node could not be sent for longer than the timeout."""
+        ready, drained = self._latency.get(leader.leader if leader else -1, (0, 0))
+        return ready - drained > self.availability_timeout_ms > 0
 
     # --- who may be sent to --------------------------------------------------------------------
 

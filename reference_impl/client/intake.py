@@ -33,6 +33,7 @@ class Rules:
     partitioner: Any = None
     ignore_keys: bool = False
     adaptive: bool = True
+    availability_timeout_ms: int = 0
     configs: Mapping[str, Any] | None = None
 
 
@@ -47,6 +48,7 @@ class Intake:
         self.view = view
         self.accumulator = accumulator
         self.rules = rules
+        accumulator.availability_timeout_ms = rules.availability_timeout_ms
         own = rules.partitioner
         self.partitioner: Partitioner | None = own() if isinstance(own, type) else own
         self.for_key = for_key
@@ -140,7 +142,7 @@ class Intake:
     def _loads(self, topic: str, choices: Choices) -> Sequence[tuple[int, int]] | None:
         if not self.rules.adaptive:
             return None
-        loads = self.accumulator.loads(topic, choices.available)
+        loads = self.accumulator.loads(self.view, topic, choices.available)
         return loads if worth_weighing(loads, len(choices.all)) else None
 
     def _too_large(self, size: int, topic: str) -> KafkaError:

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
-from touchstone.reference_impl.wire.records import NONE
 from touchstone.reference_impl.wire.records.batch import Header
 
 from .accumulator import Accumulator
@@ -39,12 +38,13 @@ from .flow import (
     Flow,
     KafkaError,
 )
-from .intake import Intake, Rules
+from .intake import Intake
 from .interceptors import Interceptors, ProducerRecord, acknowledge
 from .metadata import Tries, View, persist
 from .metadata_updates import MetadataUpdates
 from .producer_batch import Delivery, ProducerBatch
-from .sender import Expired, Sender, Sending
+from .producer_options import ProducerOptions
+from .sender import Expired, Sender
 from .sequences import NOBODY, Sequences
 from .serializers import SerializationError
 
@@ -70,76 +70,39 @@ class _Waiting:
 class Producer:
     transactional_id: str | None = None
 
-    def __init__(
-        self,
-        view: View,
-        *,
-        randrange: Callable[[int], int],
-        acks: int = -1,
-        idempotence: bool | None = None,
-        compression: int = NONE,
-        batch_size: int = 16_384,
-        retries: int = _INT_MAX,
-        delivery_timeout_ms: int = 120_000,
-        request_timeout_ms: int = 30_000,
-        max_request_size: int = 1 << 20,
-        linger_ms: int = 0,
-        max_block_ms: int = 60_000,
-        metadata_max_age_ms: int = 300_000,
-        metadata_max_idle_ms: int = 300_000,
-        max_in_flight: int = 5,
-        buffer_memory: int = 32 << 20,
-        retry_backoff_ms: int = 100,
-        retry_backoff_max_ms: int = 1_000,
-        reconnect_backoff_ms: int = 50,
-        reconnect_backoff_max_ms: int = 1_000,
-        interceptors: Sequence[Any] = (),
-        **rules: Any,
-    ):
-        """Times in ms, sizes in bytes; `rules` are those of `intake.Rules`.
+    def __init__(self, view: View, *, randrange: Callable[[int], int], **options: Any):
+        """`options` are those of `ProducerOptions`; `randrange(n)` gives a number below n.
 
-        Raises ClientError for an idempotent producer that could not be one (PROD-08).
+        Raises ClientError for what contradicts itself, or for a class of the application's own that
+        cannot be made (PROD-07, PROD-08).
         """
-        if idempotence is None:
-            idempotence = acks == -1 and retries > 0 and max_in_flight <= 5
-        if idempotence and (acks != -1 or not retries or max_in_flight > 5):
-            why = "idempotence needs acks=all, retries and at most 5 requests in flight (PROD-08)"
-            raise ClientError(why)
+        told = ProducerOptions(**options)
         self.view = view
-        self.acks = acks
-        self.idempotence = idempotence
-        self.max_block_ms = max_block_ms
-        self.interceptors = _made(lambda: Interceptors(interceptors, rules.get("configs")))
+        self.options = told
+        self.max_block_ms = told.max_block_ms
+        self.interceptors = _made(lambda: Interceptors(told.interceptors, told.configs))
         self.sequences = (
-            Sequences(transactional=self.transactional_id is not None) if idempotence else None
+            Sequences(transactional=self.transactional_id is not None) if told.idempotent else None
         )
         self._randrange = randrange
         self._accumulator = Accumulator(
-            batch_size,
-            linger_ms=linger_ms,
-            delivery_timeout_ms=delivery_timeout_ms,
-            memory=BufferMemory(buffer_memory),
-            backoff=Backoff(retry_backoff_ms, retry_backoff_max_ms),
+            told.batch_size,
+            linger_ms=told.linger_ms,
+            delivery_timeout_ms=told.delivery_timeout_ms,
+            memory=BufferMemory(told.buffer_memory),
+            backoff=Backoff(told.retry_backoff_ms, told.retry_backoff_max_ms),
             sequences=self.sequences,
             draw=self._draw,
         )
         self._metadata = MetadataUpdates(
             view,
-            max_age_ms=metadata_max_age_ms,
-            max_idle_ms=metadata_max_idle_ms,
-            timeout_ms=request_timeout_ms,
+            max_age_ms=told.metadata_max_age_ms,
+            max_idle_ms=told.metadata_max_idle_ms,
+            timeout_ms=told.request_timeout_ms,
         )
         self._sender = Sender(
             view,
-            Sending(
-                acks,
-                compression,
-                retries,
-                request_timeout_ms,
-                max_request_size,
-                max_in_flight,
-                Backoff(reconnect_backoff_ms, reconnect_backoff_max_ms),
-            ),
+            told.sending(),
             self._accumulator,
             self._metadata,
             draw=self._draw,
@@ -147,7 +110,7 @@ class Producer:
         )
         self._sender.patience_ms = self._patience
         self._intake = _made(
-            lambda: Intake(view, self._accumulator, Rules(max_request_size, **rules), randrange),
+            lambda: Intake(view, self._accumulator, told.rules(), randrange),
             self.interceptors.close,
         )
         self._line: deque[_Waiting] = deque()  # first come, first served (PROD-27)
@@ -155,24 +118,6 @@ class Producer:
 
     def _draw(self) -> float:
         return self._randrange(1 << 20) / (1 << 20)
-
-    # --- settings that others look at ----------------------------------------------------------
-
-    @property
-    def linger_ms(self) -> int:
-        return self._accumulator.linger_ms
-
-    @property
-    def compression(self) -> int:
-        return self._sender.settings.compression
-
-    @property
-    def retries(self) -> int:
-        return self._sender.settings.retries
-
-    @property
-    def request_timeout_ms(self) -> int:
-        return self._sender.settings.request_timeout_ms
 
     @property
     def producer_id(self) -> int:
@@ -348,7 +293,7 @@ class Producer:
                 return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, about=about)
             if answered > waiting.asked and code and not is_retriable(code):
                 return KafkaError(code, about=topic)
-        if now - waiting.delivery.created < self._patience_of_line():
+        if now - waiting.delivery.created < self.max_block_ms:
             return None
         if self._intake.knows(record):
             size = max(self._accumulator.batch_size, 1)
@@ -356,9 +301,6 @@ class Producer:
         why = f"Topic {topic} not present in metadata after {self.max_block_ms} ms."
         code = code or ErrorCode.LEADER_NOT_AVAILABLE
         return KafkaError(code, why, topic)
-
-    def _patience_of_line(self) -> int:
-        return self.max_block_ms
 
     # --- steps ---------------------------------------------------------------------------------
 
@@ -439,12 +381,12 @@ class Producer:
             ANY,
             "InitProducerId",
             {"transactional_id": None, "transaction_timeout_ms": _INT_MAX},
-            timeout_ms=self._patience(self.request_timeout_ms),
+            timeout_ms=self._patience(self.options.request_timeout_ms),
         )
-        tries = Tries(self.view, self.view.now + self._accumulator.delivery_timeout_ms)
+        tries = Tries(self.view, self.view.now + self.options.delivery_timeout_ms)
         while True:
             body = yield from persist(
-                self.view, ask, timeout_ms=self._patience(self.request_timeout_ms)
+                self.view, ask, timeout_ms=self._patience(self.options.request_timeout_ms)
             )
             code = body["error_code"]
             if not code:

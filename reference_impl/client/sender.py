@@ -103,7 +103,10 @@ class Sender:
         self.metadata.want(ready.unknown_leaders)
         found = []
         for node in ready.nodes:
-            if not self._can_send(node, now):
+            can_send = self._can_send(node, now)
+            reached = can_send and node not in self._down
+            self.accumulator.note_latency(node, now, can_drain=reached)
+            if not can_send:
                 continue
             batches = self.accumulator.drain(self.view, node, self.settings.max_request_size, now)
             if batches:

@@ -132,7 +132,7 @@ class TransactionalProducer(Producer):
         self._sender.transactional_id = transactional_id
         self.transaction_timeout_ms = transaction_timeout_ms
         self.coordinator = Coordinator(
-            view, transactional_id, TRANSACTION, request_timeout_ms=self.request_timeout_ms
+            view, transactional_id, TRANSACTION, request_timeout_ms=self.options.request_timeout_ms
         )
         self.state = State.NEW
         self.error: ClientError | None = None
@@ -177,7 +177,7 @@ class TransactionalProducer(Producer):
             yield from self._told("AddOffsetsToTxn", self._producer | {"group_id": name})
         self._started = True
         coordinator = self._groups.setdefault(
-            name, Coordinator(self.view, name, request_timeout_ms=self.request_timeout_ms)
+            name, Coordinator(self.view, name, request_timeout_ms=self.options.request_timeout_ms)
         )
         yield from self._told(
             "TxnOffsetCommit",

@@ -51,6 +51,7 @@ OBEYED = {
     "metadata.max.age.ms": Option("metadata_max_age_ms"),
     "metadata.max.idle.ms": Option("metadata_max_idle_ms"),
     "partitioner.adaptive.partitioning.enable": Option("adaptive"),
+    "partitioner.availability.timeout.ms": Option("availability_timeout_ms"),
     "partitioner.class": Option("partitioner", lambda given: _partitioner(given)),
     "partitioner.ignore.keys": Option("ignore_keys"),
     "reconnect.backoff.max.ms": Option("reconnect_backoff_max_ms"),

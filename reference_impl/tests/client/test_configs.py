@@ -166,8 +166,8 @@ def test_an_admin_client_is_made_of_its_configuration():
 def test_the_client_takes_configurations_and_keywords_win():
     with Client("127.0.0.1:1") as client:
         producer = client.producer({"linger.ms": "7", "compression.type": "zstd"}, retries=9)
-        core = producer.core
-        assert (core.linger_ms, core.compression, core.retries) == (7, ZSTD, 9)
-        assert client.producer().core.linger_ms == 0
+        told = producer.core.options
+        assert (told.linger_ms, told.compression, told.retries) == (7, ZSTD, 9)
+        assert client.producer().core.options.linger_ms == 0
         consumer = client.consumer([("t", 0)], config={"isolation.level": "read_committed"})
         assert consumer.core.isolation == 1

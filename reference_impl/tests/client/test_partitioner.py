@@ -122,3 +122,17 @@ def test_an_applications_own_partitioner_decides_and_answers_for_it():
     assert producer.send("t", b"1", key=b"test").partition == 1
     with pytest.raises(ValueError, match="invalid partition number: -3"):
         producer.send("t", b"-3")
+
+
+def test_partitions_of_a_node_that_takes_nothing_for_too_long_are_left_out():
+    """partitioner.availability.timeout.ms (KIP-794)."""
+    leaders = Leaders(*["refused"] * 99, leaders=(0, 1))
+    producer, runner = producing(leaders, batch_size=100, availability_timeout_ms=500)
+    producer.send("t", b"v", partition=0)
+    end = runner.view.now + 2_000
+    while runner.view.now < end:
+        runner.run(producer.step(runner.view.now + 200))
+    loads = producer._accumulator.loads(producer.view, "t", [0, 1])
+    assert [index for index, _ in loads] == [1]
+    patient, _ = producing(leaders, batch_size=100)
+    assert len(patient._accumulator.loads(patient.view, "t", [0, 1])) == 2
