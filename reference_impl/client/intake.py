@@ -52,7 +52,7 @@ class Intake:
         own = rules.partitioner
         self.partitioner: Partitioner | None = own() if isinstance(own, type) else own
         self.for_key = for_key
-        self.filled = False  # a batch was filled since somebody looked
+        self.filled = 0  # batches, since somebody looked
         self.woke = False  # a batch is full or new, which wakes Java's sender (PROD-26)
         configs = rules.configs or {}
         self._key_serializer = serializer_of(rules.key_serializer, configs, is_key=True)
@@ -98,7 +98,7 @@ class Intake:
         if appended.new_batch or appended.full:
             self.woke = True
             # once a batch: that the one before is full shows when the next one begins
-            self.filled = self.filled or (appended.new_batch and appended.full)
+            self.filled += appended.new_batch and appended.full
         if choices is not None:
             among = choices
             self._sticky.took(

@@ -50,6 +50,7 @@ from .serializers import SerializationError
 
 __all__ = ["Closed", "Delivery", "Expired", "Producer", "SerializationError"]
 T = TypeVar("T")
+_WORTH_A_STEP = 4  # full batches
 _AT_MOST_MS = 100  # no look is later than this while answers are out
 _INT_MAX = (1 << 31) - 1
 
@@ -180,8 +181,11 @@ class Producer:
 
     @property
     def wakes(self) -> bool:
-        """Whether a batch was filled since the last step: it can go while the next one is made."""
-        return self._intake.filled
+        """Whether enough batches were filled since the last step to go while others are made.
+
+        One request with several partitions' batches costs both sides less than one for each.
+        """
+        return self._intake.filled >= _WORTH_A_STEP
 
     def wakes_sender(self) -> bool:
         """Whether a batch is full or new since this was asked: Java wakes its sender (PROD-26)."""
@@ -199,7 +203,7 @@ class Producer:
 
     def step(self, until: int) -> Flow[None]:
         """Do what there is to do; then wait for an answer, at most until that instant."""
-        self._intake.filled = False
+        self._intake.filled = 0
         self._settle()
         self._advance()
         yield from self._prepare()
