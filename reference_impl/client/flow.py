@@ -2,11 +2,13 @@
 
 A flow is a generator. It yields a list of `Ask`s (all sent at once, to whatever brokers) or a
 `Pause`, and is resumed with one `Answer` or `Failed` per ask, in the asks' order, or with nothing.
+Who has several requests under way yields an `Exchange` and finds what comes of them in an inbox.
 What time it is stands in `View.now`, which whoever runs the flow sets before each step. So a whole
 producer or consumer can be driven by a test with made-up answers and instants, and no callback ever
 runs in the middle of another.
 """
 
+from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -71,7 +73,23 @@ class Failed:
 
 
 Outcome = Answer | Failed
-Flow = Generator[list[Ask] | Pause, list[Outcome], T]
+Inbox = deque[Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Send `asks`; go on once `inbox` holds an outcome, of these or of earlier ones, or at `until`.
+
+    An instant that has come lets sockets be read and written, and waits for nothing. Outcomes go on
+    arriving in the inbox whatever its owner, or anybody else on this client, yields next.
+    """
+
+    asks: list[Ask]
+    inbox: Inbox
+    until: int
+
+
+Flow = Generator[list[Ask] | Pause | Exchange, list[Outcome], T]
 
 
 class ClientError(Exception):
@@ -104,10 +122,15 @@ def raise_for(code: int, message: str | None = None, about: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Exponential, as KIP-580 has it, without jitter unless somebody adds it."""
+    """Exponential, as KIP-580 has it; `draw`, of [0, 1), spreads it by `jitter` both ways."""
 
     first_ms: int = 100
     most_ms: int = 1000
+    jitter: float = 0.2
 
-    def delay(self, attempt: int) -> int:
-        return min(self.most_ms, self.first_ms << min(attempt, 20))
+    def delay(self, attempt: int, draw: float = 0.5) -> int:
+        """Milliseconds before the next try after `attempt` failed ones before the last."""
+        if self.first_ms >= self.most_ms:
+            return self.most_ms  # ExponentialBackoff: nothing grows, and nothing is spread
+        spread = 1 - self.jitter + 2 * self.jitter * draw
+        return min(self.most_ms, int((self.first_ms << min(attempt, 20)) * spread))

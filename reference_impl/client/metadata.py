@@ -79,6 +79,8 @@ class View:
         self.addresses = {-1 - i: address for i, address in enumerate(bootstrap)}
         self.racks: dict[int, str | None] = {}
         self.topics: dict[str, Topic] = {}
+        self.version = 0  # grows with everything that is learned (PROD-16)
+        self._led: tuple[int, dict[int, list[tuple[str, int]]]] = (-1, {})
         self._bootstrap = dict(self.addresses)
         self._order = list(self.addresses)
         self._silent: set[int] = set()  # who failed since the last Metadata answer
@@ -119,6 +121,35 @@ class View:
         found = known.partitions.get(partition) if known else None
         return found if found is not None and found.leader in self.addresses else None
 
+    def epoch_of(self, place: tuple[str, int]) -> int:
+        """The leader epoch of a partition, -1 where it is not known."""
+        known = self.topics.get(place[0])
+        part = known.partitions.get(place[1]) if known else None
+        return part.leader_epoch if part is not None else -1
+
+    def led_by(self, node: int) -> list[tuple[str, int]]:
+        """The partitions whose leader this node is, topic by topic."""
+        version, led = self._led
+        if version != self.version:
+            led = {}
+            for name, topic in self.topics.items():
+                for index, part in topic.partitions.items():
+                    led.setdefault(part.leader, []).append((name, index))
+            self._led = (self.version, led)
+        return led.get(node, [])
+
+    def learn_leader(self, name: str, index: int, leader: int, epoch: int) -> bool:
+        """Take in what an error answer says of a leader (KIP-951); False if it is old news."""
+        known = self.topics.get(name)
+        part = known.partitions.get(index) if known else None
+        if known is None or part is None or leader not in self.addresses:
+            return False
+        if epoch <= part.leader_epoch:
+            return False
+        known.partitions[index] = part._replace(leader=leader, leader_epoch=epoch)
+        self.version += 1
+        return True
+
     def id_of(self, name: str) -> bytes:
         known = self.topics.get(name)
         return known.id if known else NO_ID
@@ -131,6 +162,7 @@ class View:
         if not body["brokers"]:
             return
         self._silent.clear()
+        self.version += 1
         self.addresses = {row["node_id"]: (row["host"], row["port"]) for row in body["brokers"]}
         self.racks = {row["node_id"]: row.get("rack") for row in body["brokers"]}
         kept = [node for node in self._order if node in self.addresses]

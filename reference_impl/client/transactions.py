@@ -25,13 +25,14 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.errors import is_retriable
 from touchstone.reference_impl.wire.schema import Struct
 
-from .accumulator import Delivery, PendingBatch
 from .connection import SOFTWARE
 from .coordinator import ANY_VERSION, MOVED, TRANSACTION, Coordinator, code_of
 from .flow import LATEST_VERSION, Answer, ClientError, Flow, KafkaError, TopicPartition
 from .group_offsets import OffsetsToCommit, first_error, rows
 from .metadata import View
 from .producer import Producer
+from .producer_batch import Delivery, ProducerBatch
+from .sequences import Sequences
 
 _V_BUMPS = 3  # InitProducerId that names the producer (KIP-360)
 _V_MEMBERS = 3  # TxnOffsetCommit that names the member (KIP-447)
@@ -101,6 +102,12 @@ class State(Enum):
     OVER = "nothing more can be done with this producer"
 
 
+_UNACKED = (
+    "The client hasn't received acknowledgment for some previously sent messages and can no longer"
+    " retry them. It is safe to abort the transaction and continue."
+)
+
+
 class Fenced(KafkaError):
     """Another producer has this transactional id."""
 
@@ -120,11 +127,12 @@ class TransactionalProducer(Producer):
     ):
         if options.get("idempotence", True) is False:
             raise ClientError("transactions need idempotence (PROD-08)")
-        super().__init__(view, idempotence=True, **options)
         self.transactional_id = transactional_id
+        super().__init__(view, idempotence=True, **options)
+        self._sender.transactional_id = transactional_id
         self.transaction_timeout_ms = transaction_timeout_ms
         self.coordinator = Coordinator(
-            view, transactional_id, TRANSACTION, request_timeout_ms=self.request_timeout_ms
+            view, transactional_id, TRANSACTION, request_timeout_ms=self.options.request_timeout_ms
         )
         self.state = State.NEW
         self.error: ClientError | None = None
@@ -145,6 +153,7 @@ class TransactionalProducer(Producer):
         features = outcome.body.get("finalized_features", ()) if isinstance(outcome, Answer) else ()
         levels = {row["name"]: row["max_version_level"] for row in features}
         self.second_version = levels.get("transaction.version", 0) >= 2
+        self._sender.highest_version = LATEST_VERSION if self.second_version else _V2_PRODUCE - 1
         self.state = State.READY
 
     def begin(self) -> None:
@@ -168,7 +177,7 @@ class TransactionalProducer(Producer):
             yield from self._told("AddOffsetsToTxn", self._producer | {"group_id": name})
         self._started = True
         coordinator = self._groups.setdefault(
-            name, Coordinator(self.view, name, request_timeout_ms=self.request_timeout_ms)
+            name, Coordinator(self.view, name, request_timeout_ms=self.options.request_timeout_ms)
         )
         yield from self._told(
             "TxnOffsetCommit",
@@ -193,9 +202,19 @@ class TransactionalProducer(Producer):
     def abort(self) -> Flow[None]:
         """Nothing that was sent since `begin` will ever count."""
         self._must_be(State.OPEN, State.FAILED, State.ABORTING)
-        self._drop(Aborted("the transaction was aborted"))
+        yield from self._leave_nothing(Aborted("the transaction was aborted"))
         self.state = State.ABORTING
         yield from self._end(committed=False)
+
+    def _leave_nothing(self, error: ClientError) -> Flow[None]:
+        """Drop what was never sent; what was is seen to its end, as EndTxn must come after it."""
+        while True:
+            self._drop_unsent(error)
+            if not (self._sender.busy or self._accumulator):
+                return
+            self.urge(True)
+            yield from self.step(self.next_wake())
+            self.urge(False)
 
     # --- the end of a transaction --------------------------------------------------------------
 
@@ -207,11 +226,7 @@ class TransactionalProducer(Producer):
                 versions=(0, LATEST_VERSION if self.second_version else _V2_END - 1),
             )
             if answer.get("producer_id", -1) >= 0:
-                self.producer_id, self.producer_epoch = (
-                    answer["producer_id"],
-                    answer["producer_epoch"],
-                )
-                self._sequences.clear()
+                self._own.reset((answer["producer_id"], answer["producer_epoch"]))
                 self._renew = False
         self._started = False
         self._added.clear()
@@ -231,8 +246,7 @@ class TransactionalProducer(Producer):
         }
         lowest = _V_BUMPS if self.producer_id >= 0 else 0
         answer = yield from self._told("InitProducerId", body, versions=(lowest, LATEST_VERSION))
-        self.producer_id, self.producer_epoch = answer["producer_id"], answer["producer_epoch"]
-        self._sequences.clear()
+        self._own.reset((answer["producer_id"], answer["producer_epoch"]))
         self._renew = False
 
     # --- batches in a transaction --------------------------------------------------------------
@@ -250,18 +264,19 @@ class TransactionalProducer(Producer):
                     versions=(0, _V_ONE_PRODUCER),
                 )
         if self.error is not None:
-            self._drop(self.error)
+            self._drop_unsent(self.error)
             return
         if not new:
             return
         self._added |= new
         self._started = True
 
-    def _highest_version(self) -> int:
-        return LATEST_VERSION if self.second_version else _V2_PRODUCE - 1
+    def _resolve(self, sequences: Sequences) -> None:
+        """Records that nobody knows the fate of end their transaction (maybeResolveSequences)."""
+        if sequences.resolve():
+            self._failed(ClientError(_UNACKED), renew=True)
 
-    def _give_up(self, batch: PendingBatch, error: ClientError) -> None:
-        super()._give_up(batch, error)
+    def _given_up(self, batch: ProducerBatch, error: ClientError) -> None:
         code = getattr(error, "code", None)
         if code in _FATAL_BATCHES:
             self._over(error)
@@ -269,6 +284,11 @@ class TransactionalProducer(Producer):
             self._failed(error, renew=batch.sequence >= 0)
 
     # --- errors --------------------------------------------------------------------------------
+
+    @property
+    def _own(self) -> Sequences:
+        assert self.sequences is not None
+        return self.sequences
 
     @property
     def _producer(self) -> Struct:

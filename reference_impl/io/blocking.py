@@ -19,7 +19,7 @@ from touchstone.reference_impl.client.flow import Flow, TopicPartition
 from touchstone.reference_impl.client.group_consumer import GroupConsumer, Listener
 from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.metadata import View
-from touchstone.reference_impl.client.producer import Producer
+from touchstone.reference_impl.client.producer import Delivery, Producer, SerializationError
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -34,6 +34,11 @@ class Runner(Protocol):
 
     @staticmethod
     def now() -> int: ...
+
+    @property
+    def busy(self) -> bool:
+        """A flow runs."""
+        ...
 
     def run(self, flow: Flow[T]) -> T: ...
 
@@ -92,9 +97,34 @@ class BlockingAdmin(Blocking):
 
 
 class BlockingProducer(Blocking):
-    send = _same(Producer.send)
+    """Waits where Java's producer waits, and sends whole batches on while others are filled.
+
+    Nothing happens between two calls: who lingers calls `work`, or has a `BackgroundProducer`.
+    """
+
     flush = _run(Producer.flush)
+    work = _run(Producer.work)
     close = _run(Producer.close)
+
+    if TYPE_CHECKING:
+        send = _same(Producer.send)
+    else:
+
+        @wraps(Producer.send)
+        def send(self, *arguments: Any, **options: Any) -> Delivery:
+            """Queue a record; waits for metadata and memory, `max_block_ms` at most (PROD-14)."""
+            client, core = self._client, self.core
+            client.view.now = client.now()
+            delivery = core.send(*arguments, **options)
+            if client.busy:  # a callback sends: whoever runs now goes on with it
+                return delivery
+            if core.waits:
+                client.run(core.until_taken())
+                if isinstance(delivery.error, SerializationError):
+                    raise delivery.error
+            elif core.wakes:
+                client.run(core.step(0))
+            return delivery
 
 
 class BlockingTransactionalProducer(BlockingProducer):

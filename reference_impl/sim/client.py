@@ -1,8 +1,9 @@
 """The reference client in the simulation: its flows, run by events instead of a blocking loop.
 
 `io.client` does the same with sockets. A client runs one flow at a time; a flow that asks is
-resumed when every ask has its outcome, one that pauses when its instant has come. A client can die
-and can sleep, as a process does that is killed or stopped.
+resumed when every ask has its outcome, one that pauses when its instant has come, one that
+exchanges when its inbox has something or its instant has come. A client can die and can sleep, as a
+process does that is killed or stopped.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from touchstone.reference_impl.client.connection import (
 from touchstone.reference_impl.client.flow import (
     Answer,
     Ask,
+    Exchange,
     Failed,
     FailureKind,
     Flow,
+    Inbox,
     Outcome,
     Pause,
 )
@@ -64,6 +67,8 @@ class SimClient:
         self._asks: Sequence[Ask] = ()
         self._outcomes: dict[int, Outcome] = {}
         self._numbers: dict[int, int] = {}  # ticket -> place among the asks of this round
+        self._mailed: dict[int, tuple[Ask, Inbox]] = {}  # ticket -> what goes to an inbox
+        self._exchange: Exchange | None = None  # that the flow waits in
         self._serial = 0
         self._asleep: list[Callable[[], None]] | None = None  # what waits for it to wake
 
@@ -77,6 +82,7 @@ class SimClient:
         if self._flow is None:
             return
         self._flow, self.idle, self._numbers, self._asleep = None, True, {}, None
+        self._mailed, self._exchange = {}, None
         for link in list(self._links.values()):
             self._hang_up(link)
         self._links.clear()
@@ -108,12 +114,47 @@ class SimClient:
         if isinstance(wanted, Pause):
             self._world.at(max(wanted.until, self._world.now + 1), lambda: self._resume([]))
             return
+        if isinstance(wanted, Exchange):
+            self._begin_exchange(wanted)
+            return
         self._asks, self._outcomes, self._numbers = wanted, {}, {}
         for place, ask in enumerate(wanted):
             self._serial += 1
             self._numbers[self._serial] = place
             self._start(self._serial, ask)
         self._settle()
+
+    def _begin_exchange(self, wanted: Exchange) -> None:
+        self._exchange = wanted
+        for ask in wanted.asks:
+            self._serial += 1
+            self._mailed[self._serial] = (ask, wanted.inbox)
+            self._start(self._serial, ask)
+        due = max(wanted.until, self._world.now + (0 if wanted.asks else 1))
+        self._world.at(due, lambda: self._end_exchange(wanted))
+        self._mail_came()
+
+    def _end_exchange(self, wanted: Exchange) -> None:
+        if self._exchange is wanted:
+            self._exchange = None
+            self._resume([])
+
+    def _mail_came(self) -> None:
+        """The flow goes on if its inbox has something; never inside of another step."""
+        wanted = self._exchange
+        if wanted is not None and wanted.inbox:
+            self._world.at(self._world.now, lambda: self._end_exchange(wanted))
+
+    def _told(self, ticket: int, ask: Ask | None, made: Callable[[Ask], Outcome]) -> None:
+        """An outcome, for the inbox or the round that its ask belongs to."""
+        mailed = self._mailed.pop(ticket, None)
+        if mailed is not None:
+            mailed[1].append(made(mailed[0]))
+            self._mail_came()
+            return
+        place = self._numbers.get(ticket)
+        if place is not None:
+            self._outcomes[place] = made(ask or self._asks[place])
 
     def _settle(self) -> None:
         """Go on once every ask of the round has its outcome; never inside of another step."""
@@ -125,16 +166,16 @@ class SimClient:
             self._world.at(self._world.now + 1, lambda: self._resume([]))
 
     def _start(self, ticket: int, ask: Ask) -> None:
-        place = self._numbers[ticket]
         node = self.view.resolve(ask.node)
         if node is None:
-            self._outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
+            reason = f"node {ask.node} is not known"
+            self._told(ticket, ask, partial(Failed, kind="refused", reason=reason))
             return
         link = self._links.get(node) or self._connect(node)
         try:
             replies = link.connection.ask(ticket, ask, now=self._world.now)
         except Unsupported as fault:
-            self._outcomes[place] = Failed(ask, "unsupported", str(fault))
+            self._told(ticket, ask, partial(Failed, kind="unsupported", reason=str(fault)))
             return
         self._replied(replies)
         self._write(link)
@@ -194,18 +235,14 @@ class SimClient:
             return
         self._replied(replies)
         for ticket, why in impossible:
-            if ticket in self._numbers:
-                place = self._numbers[ticket]
-                self._outcomes[place] = Failed(self._asks[place], "unsupported", str(why))
+            self._told(ticket, None, partial(Failed, kind="unsupported", reason=str(why)))
         self._write(link)
         self._settle_if_asked()
 
     def _replied(self, replies: list[Reply]) -> None:
         for reply in replies:
-            place = self._numbers.get(reply.ticket)
-            if place is not None:
-                ask = self._asks[place]
-                self._outcomes[place] = Answer(ask, reply.version, reply.body or {})
+            made = partial(Answer, version=reply.version, body=reply.body or {})
+            self._told(reply.ticket, None, made)
 
     def _lose(self, link: _Link, kind: FailureKind, why: str) -> None:
         if self._links.get(link.node) is not link:
@@ -213,9 +250,7 @@ class SimClient:
         del self._links[link.node]
         self.view.unreachable(link.node)
         for ticket, _ in link.connection.abandon():
-            place = self._numbers.get(ticket)
-            if place is not None:
-                self._outcomes[place] = Failed(self._asks[place], kind, why)
+            self._told(ticket, None, partial(Failed, kind=kind, reason=why))
         self._settle_if_asked()
 
     def _settle_if_asked(self) -> None:

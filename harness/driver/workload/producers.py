@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from touchstone.harness.driver.workload.member import Member
 from touchstone.harness.driver.workload.recorder import Recorder
-from touchstone.reference_impl.client.accumulator import Delivery
 from touchstone.reference_impl.client.flow import KafkaError
+from touchstone.reference_impl.client.producer_batch import Delivery
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.wire.errors import ErrorCode
 

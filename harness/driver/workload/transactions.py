@@ -12,9 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from touchstone.harness.driver.workload.member import Member
-from touchstone.reference_impl.client.accumulator import Delivery
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.client.producer_batch import Delivery
 from touchstone.reference_impl.client.transactions import TransactionalProducer as Producer
 from touchstone.reference_impl.io.client import Client
 

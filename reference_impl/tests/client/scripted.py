@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Pause
+from touchstone.reference_impl.client.flow import (
+    Answer,
+    Ask,
+    Exchange,
+    Failed,
+    Flow,
+    Inbox,
+    Outcome,
+    Pause,
+)
 from touchstone.reference_impl.client.metadata import View
 
 Script = Callable[[Ask], dict[str, Any] | Failed]
@@ -54,6 +63,8 @@ class Runner:
         self.most = most
         self.asks: list[Ask] = []
         self.pauses: list[int] = []
+        self.under_way: list[tuple[Inbox, Outcome]] = []  # decided when sent, not arrived yet
+        self.most_under_way = 0
 
     def run(self, flow: Flow) -> Any:
         given: Any = None
@@ -68,10 +79,36 @@ class Runner:
                 self.view.now = wanted.until
                 given = []
                 continue
+            if isinstance(wanted, Exchange):
+                self._exchange(wanted)
+                given = []
+                continue
             assert len(self.asks) < self.most, "the flow never ends"
             self.asks += wanted
             self.view.now += self.trip_ms
             given = [self._answer(ask) for ask in wanted]
+
+    def _exchange(self, wanted: Exchange) -> None:
+        """An instant that has come brings no answers; otherwise all that are out arrive at once."""
+        assert len(self.asks) < self.most, "the flow never ends"
+        self.asks += wanted.asks
+        self.under_way += [(wanted.inbox, self._answer(ask)) for ask in wanted.asks]
+        self.most_under_way = max(self.most_under_way, len(self.under_way))
+        if wanted.inbox or wanted.until <= self.view.now:
+            return
+        if self.under_way and self.view.now + self.trip_ms <= wanted.until:
+            self.view.now += self.trip_ms
+            arrived, self.under_way = self.under_way, []
+            cut: set[int | str] = set()
+            for inbox, outcome in arrived:
+                if outcome.ask.node in cut:  # what came after on that connection went with it
+                    outcome = Failed(outcome.ask, "closed", "the connection was cut")
+                elif isinstance(outcome, Failed) and outcome.kind in ("closed", "timeout"):
+                    cut.add(outcome.ask.node)
+                inbox.append(outcome)
+        else:
+            self.pauses.append(wanted.until - self.view.now)
+            self.view.now = wanted.until
 
     def _answer(self, ask: Ask) -> Answer | Failed:
         said = self.script(ask)

@@ -1,38 +1,11 @@
-"""What the client believes about a cluster, and which partition a record goes to."""
-
-import random
+"""What the client believes about a cluster."""
 
 import pytest
 
 from touchstone.reference_impl.client.flow import Ask, Failed, KafkaError, Unreachable
 from touchstone.reference_impl.client.metadata import View, know, persist, refresh
-from touchstone.reference_impl.client.partitioner import Sticky, for_key, murmur2
 
 from .scripted import Runner, metadata, topic, view
-
-
-@pytest.mark.parametrize(
-    ("key", "hashed", "of_ten"),
-    [
-        (b"test", 716234879, 9),
-        (b"foobar", -790332482, 6),
-        (b"", 275646681, 1),
-        ("消费".encode(), -388901500, 8),
-    ],
-)
-def test_keys_are_hashed_as_in_clause_prod_21(key, hashed, of_ten):
-    assert murmur2(key) == hashed
-    assert for_key(key, 10) == of_ten
-
-
-def test_keyless_records_stay_until_they_are_told_to_move():
-    sticky = Sticky(random.Random(1).randrange)
-    first = sticky.current("t", [0, 1, 2])
-    assert {sticky.current("t", [0, 1, 2]) for _ in range(20)} == {first}
-    sticky.move_on("t", [0, 1, 2])
-    assert sticky.current("t", [0, 1, 2]) != first
-    sticky.move_on("t", [5])
-    assert sticky.current("t", [5]) == 5
 
 
 def test_news_older_than_what_is_known_is_ignored():

@@ -5,14 +5,17 @@ from typing import Any
 
 import pytest
 
-from touchstone.reference_impl.client.accumulator import Accumulator, Delivery
+from touchstone.reference_impl.client.accumulator import Accumulator
 from touchstone.reference_impl.client.flow import ClientError, Failed, KafkaError, Unreachable
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Expired, Producer
+from touchstone.reference_impl.client.producer_batch import Delivery
 from touchstone.reference_impl.wire import records as R
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .scripted import Runner, metadata, topic, view
+
+ALONE = b"%040d"  # with batch.size=1 a batch has room for one of these
 
 
 class Leaders:
@@ -23,6 +26,7 @@ class Leaders:
         self.topic = topic("t", *leaders)
         self.ids = 0
         self.taken: list[tuple[int, int, int, int, list[bytes | None]]] = []
+        self.numbered: list[tuple[int, int, int]] = []  # producer id, epoch, base sequence
         self.offset = 100
 
     def __call__(self, ask):
@@ -44,6 +48,7 @@ class Leaders:
         values = [row["value"] for row in R.read(part["records"])]
         told = self.plan.pop(0) if self.plan else 0
         self.taken.append((part["index"], header.producer_id, header.base_sequence, told, values))
+        self.numbered.append((header.producer_id, header.producer_epoch, header.base_sequence))
         if isinstance(told, str):
             return told
         self.offset += 10
@@ -94,24 +99,24 @@ def test_full_batches_follow_one_another_in_order():
 def test_a_drained_batch_takes_no_more_records():
     accumulator = Accumulator(10_000)
     place, record = ("t", 0), Delivery("t", 0, None, b"v", (), 0, 0)
-    assert not accumulator.append(place, record) and not accumulator.append(place, record)
+    joined = [accumulator.append(place, record, 0).new_batch for _ in range(2)]
     accumulator.heads()[0].closed = True
-    assert accumulator.append(place, record)
+    assert [*joined, accumulator.append(place, record, 0).new_batch] == [True, False, True]
     assert [len(batch.deliveries) for batch in accumulator.queues[place]] == [2, 1]
 
 
 @pytest.mark.parametrize("code", [E.NOT_LEADER_OR_FOLLOWER, E.NOT_ENOUGH_REPLICAS, "closed"])
-def test_a_retry_repeats_the_sequence_and_nothing_overtakes(code):
+def test_prod_39_with_one_in_flight_a_retry_repeats_the_sequence_and_nothing_overtakes(code):
     leaders = Leaders(code, code, leaders=(0,))
-    producer, runner = producing(leaders, batch_size=1)
-    made = [producer.send("t", b"%d" % i, partition=0) for i in range(3)]
+    producer, runner = producing(leaders, batch_size=1, max_in_flight=1)
+    made = [producer.send("t", ALONE % i, partition=0) for i in range(3)]
     runner.run(producer.flush())
-    assert [(s, v) for _, _, s, _, v in leaders.taken] == [
-        (0, [b"0"]),
-        (0, [b"0"]),
-        (0, [b"0"]),
-        (1, [b"1"]),
-        (2, [b"2"]),
+    assert [(s, [int(v)]) for _, _, s, _, (v,) in leaders.taken] == [
+        (0, [0]),
+        (0, [0]),
+        (0, [0]),
+        (1, [1]),
+        (2, [2]),
     ]
     assert [each.error for each in made] == [None] * 3
     assert runner.pauses and runner.pauses[0] <= 100
@@ -139,22 +144,22 @@ def test_delivery_times_out_whatever_is_left_to_try():
         made.result()
 
 
-def test_a_refused_record_fails_alone_and_the_rest_goes_on_under_a_new_id():
-    leaders = Leaders(E.INVALID_RECORD, leaders=(0,))
+def test_a_refused_record_fails_alone_and_the_rest_goes_on_under_a_new_epoch():
+    leaders = Leaders(E.INVALID_RECORD, E.OUT_OF_ORDER_SEQUENCE_NUMBER, leaders=(0,))
     producer, runner = producing(leaders, batch_size=1)
-    made = [producer.send("t", b"%d" % i, partition=0) for i in range(2)]
+    made = [producer.send("t", ALONE % i, partition=0) for i in range(2)]
     runner.run(producer.flush())
     assert [each.error is None for each in made] == [False, True]
-    assert [(i, s) for _, i, s, _, _ in leaders.taken] == [(1001, 0), (1002, 0)]
+    assert [(e, s) for _, e, s in leaders.numbered] == [(0, 0), (0, 1), (1, 0)]
 
 
 def test_a_lost_sequence_starts_anew_and_delivers():
     leaders = Leaders(0, E.OUT_OF_ORDER_SEQUENCE_NUMBER, leaders=(0,))
     producer, runner = producing(leaders, batch_size=1)
-    made = [producer.send("t", b"%d" % i, partition=0) for i in range(2)]
+    made = [producer.send("t", ALONE % i, partition=0) for i in range(2)]
     runner.run(producer.flush())
     assert [each.error for each in made] == [None, None]
-    assert [(i, s) for _, i, s, _, _ in leaders.taken] == [(1001, 0), (1001, 1), (1002, 0)]
+    assert leaders.numbered == [(1001, 0, 0), (1001, 0, 1), (1001, 1, 0)]
 
 
 def test_a_duplicate_is_a_success_without_an_offset():
@@ -167,16 +172,14 @@ def test_a_duplicate_is_a_success_without_an_offset():
 def test_a_batch_too_large_is_split_until_it_fits():
     leaders = Leaders(E.MESSAGE_TOO_LARGE, E.MESSAGE_TOO_LARGE, leaders=(0,))
     producer, runner = producing(leaders)
-    made = [producer.send("t", b"%d" % i, partition=0) for i in range(4)]
+    made = [producer.send("t", b"%0100d" % i, partition=0) for i in range(8)]
     runner.run(producer.flush())
-    assert [v for *_, v in leaders.taken] == [
-        [b"0", b"1", b"2", b"3"],
-        [b"0", b"1"],
-        [b"0"],
-        [b"1"],
-        [b"2", b"3"],
-    ]
+    assert [[int(value) for value in values] for *_, values in leaders.taken] == [
+        [*range(8)], [0, 1, 2], [0], [1], [2], [3, 4, 5], [6, 7],
+    ]  # fmt: skip
+    assert [sequence for _, _, sequence, *_ in leaders.taken] == [0, 0, 0, 1, 2, 3, 6]
     assert all(each.result().offset >= 0 for each in made)
+    assert producer._accumulator.memory.available == producer._accumulator.memory.total
 
 
 def test_acks_0_asks_for_no_answer_and_knows_no_offset():
