@@ -1,7 +1,7 @@
 """The cluster keeps delegation tokens: short-lived secrets that stand for a user (KIP-48).
 
-A token's secret is its hmac, which follows from its id and the cluster's secret key; whoever has it
-logs in with SCRAM under the token's id. Nothing here decides who may ask for what.
+A token's secret follows from its id and the cluster's secret key, so it is not kept. Nothing here
+decides who may ask for what.
 
 Sources: KIP-48, KIP-373; TokenInformation, DelegationTokenManager at 2.8.2,
 DelegationTokenControlManager at 4.0.
@@ -9,13 +9,9 @@ DelegationTokenControlManager at 4.0.
 
 from __future__ import annotations
 
-import hmac
-from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
-
-from touchstone.reference_impl.cluster.scram_credentials import ScramCredential
 
 User = tuple[str, str]  # the type and the name of a principal
 
@@ -42,14 +38,9 @@ class DelegationToken:
         return self.ends < now or self.expires < now
 
 
-def secret_of(token_id: str, key: str) -> bytes:
-    return hmac.digest(key.encode(), token_id.encode(), "sha512")
-
-
 class DelegationTokens:
     def __init__(self) -> None:
         self._tokens: dict[str, DelegationToken] = {}
-        self._credentials: dict[tuple[str, str], ScramCredential] = {}  # by id and mechanism
 
     def __iter__(self) -> Iterator[DelegationToken]:
         return iter([*self._tokens.values()])
@@ -65,19 +56,6 @@ class DelegationTokens:
 
     def remove(self, token_id: str) -> None:
         self._tokens.pop(token_id, None)
-        for key in [key for key in self._credentials if key[0] == token_id]:
-            del self._credentials[key]
-
-    def credential(self, token_id: str, key: str, mechanism: str) -> ScramCredential | None:
-        """What a proof of the token's secret is checked by."""
-        if token_id not in self._tokens:
-            return None
-        found = self._credentials.get((token_id, mechanism))
-        if found is None:
-            password = b64encode(secret_of(token_id, key)).decode()
-            found = ScramCredential.of_password(mechanism, password)
-            self._credentials[token_id, mechanism] = found
-        return found
 
     # --- as plain values ----------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ from touchstone.reference_impl.broker.security.mechanism import (
 )
 from touchstone.reference_impl.broker.security.sasl_settings import SaslSettings
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Deed, Frame, State
-from touchstone.reference_impl.broker.security.tokens import secret_key
+from touchstone.reference_impl.broker.security.token_secrets import secret_key
 from touchstone.reference_impl.cluster.hash_order import properties
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import ErrorCode

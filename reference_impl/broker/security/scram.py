@@ -20,7 +20,8 @@ from typing import NamedTuple, Protocol
 
 from touchstone.reference_impl.broker.security.mechanism import EITHER_ID, CredentialsRefused
 from touchstone.reference_impl.cluster.hash_order import copied_map
-from touchstone.reference_impl.cluster.scram_credentials import FEWEST, HASHES, ScramCredential
+from touchstone.reference_impl.cluster.scram_credentials import FEWEST, ScramCredential
+from touchstone.reference_impl.cluster.scram_keys import HASHES
 
 _VALUE, _NAME = r"[\x01-\x2b\x2d-\x7f]+", r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
 _PRINTABLE = r"[\x21-\x2b\x2d-\x7e]+"

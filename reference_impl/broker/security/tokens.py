@@ -13,23 +13,19 @@ from __future__ import annotations
 
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.effects import ANONYMOUS, Connection
-from touchstone.reference_impl.cluster.delegation_tokens import (
-    DelegationToken,
-    User,
-    secret_of,
-)
+from touchstone.reference_impl.broker.security.token_secrets import secret_key, secret_of
+from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, User
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-KEYS = ("delegation.token.secret.key", "delegation.token.master.key")  # the newer name first
 MAX_LIFETIME, EXPIRY = "delegation.token.max.lifetime.ms", "delegation.token.expiry.time.ms"
 SCAN = "delegation.token.expiry.check.interval.ms"
 _DAY_MS = 86_400_000
@@ -165,11 +161,6 @@ class TokenRequests:
         for token in self._tokens:
             if token.expired(now):
                 self._tokens.remove(token.id)
-
-
-def secret_key(config: Mapping[str, str]) -> str | None:
-    """The cluster's secret; None where nobody can have a token."""
-    return next((config[name] for name in KEYS if config.get(name)), None)
 
 
 def _user(connection: Connection) -> User:

@@ -4,9 +4,12 @@ import json
 import random
 
 from touchstone.reference_impl.broker.effects import Connection, Principal
+from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
+from touchstone.reference_impl.broker.security.token_secrets import secret_of
 from touchstone.reference_impl.broker.security.tokens import SCAN, TokenRequests
 from touchstone.reference_impl.cluster import image
-from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, secret_of
+from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, DelegationTokens
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.tests.security.conversations import SASL
 from touchstone.reference_impl.tests.security.test_recorded import core
@@ -40,10 +43,10 @@ def test_expired_tokens_go_when_their_scan_is_due():
 
 
 def test_a_credential_of_a_token_goes_with_it():
-    made = core("4.3", SETTINGS)
-    tokens = made.cluster.delegation_tokens
+    tokens = DelegationTokens()
     tokens.put(TOKEN)
-    first = tokens.credential("id", "secret", "SCRAM-SHA-256")
-    assert tokens.credential("id", "secret", "SCRAM-SHA-256") is first
+    accounts = ScramAccounts("SCRAM-SHA-256", ClientSettings(), tokens, "secret")
+    first = accounts.token("id")
+    assert first.user == "alice" and accounts.token("id").credential is first.credential
     tokens.remove("id")
-    assert tokens.credential("id", "secret", "SCRAM-SHA-256") is None
+    assert accounts.token("id") is None

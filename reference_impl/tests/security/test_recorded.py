@@ -9,7 +9,8 @@ from touchstone.reference_impl.broker.effects import Close, Connection, Reply
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.broker.security.authenticator import SaslListeners
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Frame, State
-from touchstone.reference_impl.cluster.scram_credentials import NUMBERS, ScramCredential
+from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
+from touchstone.reference_impl.cluster.scram_keys import of_password
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 from touchstone.reference_impl.tests.security import (
     bearer_conversations,
@@ -67,7 +68,7 @@ def core(release, config=SETTINGS):
     made = OneBroker(release, **config)
     settings = made.cluster.client_settings
     for user, mechanism in SCRAM_USERS:
-        credential = ScramCredential.of_password(mechanism, SCRAM_PASSWORD)
+        credential = of_password(mechanism, SCRAM_PASSWORD)
         settings.put_credential(user, NUMBERS[mechanism], credential)
     made.brokers[0].tick(made.now)
     return made
