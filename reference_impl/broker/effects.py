@@ -42,6 +42,7 @@ class Connection:
 
     __slots__ = (
         "authenticator",
+        "by_token",
         "controller",
         "id",
         "listener",
@@ -64,6 +65,7 @@ class Connection:
         self.peer_host = peer_host
         self.listener = listener  # the name of the listener that it came by
         self.principal = ANONYMOUS  # until it authenticates
+        self.by_token = False  # with a delegation token, which may do less
         self.authenticator: Authenticator | None = None  # None: its requests are served
         self.controller = controller  # arrived through the controller listener
         self.software: tuple[str, str] | None = None  # name and version, once ApiVersions said so

@@ -33,6 +33,7 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "metrics_configs": cluster.metrics_configs,
         "acls": [[*pattern, *entry] for pattern, entry in cluster.acls],
         "scram": _scram(cluster.client_settings),
+        "delegation_tokens": cluster.delegation_tokens.image(),
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
     }
 
@@ -85,6 +86,7 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     for user, held in image.get("scram", {}).items():
         credentials = {NUMBERS[kind]: ScramCredential.read(text) for kind, text in held.items()}
         cluster.client_settings.replace_credentials(user, credentials)
+    cluster.delegation_tokens.restore(image.get("delegation_tokens", []))
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
         cluster.adopt(Topic(name, bytes.fromhex(row["id"]), partitions, dict(row["configs"])))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
 from touchstone.reference_impl.cluster.acls import Acls
 from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.delegation_tokens import DelegationTokens
 from touchstone.reference_impl.cluster.endpoints import Address, Endpoint, Reachable
 from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.replica import LeaderState
@@ -196,6 +197,7 @@ class Cluster:
         self.reachable = reachable
         self.client_settings = ClientSettings()
         self.acls = Acls()
+        self.delegation_tokens = DelegationTokens()
         self.announcements = Announcements()
         self.features: dict[str, int] = {}  # finalized levels that were changed
         self.controller_epoch = 1

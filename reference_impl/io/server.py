@@ -29,7 +29,6 @@ from touchstone.reference_impl.broker.control.cluster_controller import (
 from touchstone.reference_impl.broker.faults.fault_plan import Plan, Rule
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.replicas import Logs
-from touchstone.reference_impl.cluster import scram_credentials
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endpoint
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
@@ -235,12 +234,18 @@ def build(
             named = known and persona.quirk("log-dirs.name-their-cluster")
             stored = cluster.cluster_id if named else None
             registry.restore(cluster, cluster_id=stored)
-        scram_credentials.add(cluster.client_settings, scram)
+        _add_users(cluster, scram)
         running = _assemble(server, cluster, cores, sockets, clock)
         if registry is not None:
             _follow(running, registry)
         undo.pop_all()
     return running
+
+
+def _add_users(cluster: Cluster, scram: Sequence[str]) -> None:
+    if scram:  # loaded only then: start-up is a promise
+        keys = importlib.import_module("touchstone.reference_impl.cluster.scram_keys")
+        keys.add(cluster.client_settings, scram)
 
 
 def _bind(

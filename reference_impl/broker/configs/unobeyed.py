@@ -26,7 +26,6 @@ class Refusal(NamedTuple):
 
 _NO_BUILDER = "no class of yours is loaded here, so a principal is what Kafka makes of its user"
 _NO_POLICY = "no class of yours is loaded here, so nothing would be refused by it"
-_NO_TOKENS = "there are no delegation tokens here"
 _NO_TIERS = "there is no remote storage here, and retention is local"
 _NO_TLS_TO_ZOOKEEPER = "ZooKeeper is spoken to in plain text, without ACLs"
 
@@ -42,8 +41,6 @@ REFUSED: Mapping[str, Refusal] = {
     "create.topic.policy.class.name": Refusal(("",), _NO_POLICY),
     "client.quota.callback.class": Refusal(("",), _NO_POLICY),
     "config.providers": Refusal(("",), "values are taken as they are written, not looked up"),
-    "delegation.token.master.key": Refusal(("",), _NO_TOKENS),
-    "delegation.token.secret.key": Refusal(("",), _NO_TOKENS),
     "max.connection.creation.rate": Refusal(
         ("2147483647",), "connections are accepted at any rate here"
     ),
@@ -74,7 +71,6 @@ HARMLESS: Mapping[str, str] = {
         "how Java's own TLS is built, or a client's"
     ),
     r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",
-    r"delegation\.token\.": "it acts with a secret key, which is refused",
     r"password\.encoder\.": "no password is stored",
     r"remote\.|follower\.fetch\.last\.tiered": "it acts with remote storage, which is refused",
     r"alter\.config\.policy\.kraft": "it acts with a policy, which is refused",

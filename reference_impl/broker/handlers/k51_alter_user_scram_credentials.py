@@ -21,6 +21,7 @@ from touchstone.reference_impl.cluster.scram_credentials import (
     NAMES,
     ScramCredential,
 )
+from touchstone.reference_impl.cluster.scram_keys import of_salted
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
@@ -95,7 +96,7 @@ def _refusals(cluster: Cluster, persona: Persona, rows: list[Struct]) -> dict[st
 def _credential(row: Struct) -> ScramCredential:
     mechanism = NAMES[row["mechanism"]]
     salted = bytes(row["salted_password"])
-    return ScramCredential.of_salted(mechanism, bytes(row["salt"]), salted, row["iterations"])
+    return of_salted(mechanism, bytes(row["salt"]), salted, row["iterations"])
 
 
 def _unknown(cluster: Cluster, row: Struct) -> ApiError | None:

@@ -69,4 +69,9 @@ ROWS: Rows = {
         {"1.0": False, "3.9": True},
         "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; 1.0.2 has no OAUTHBEARER",
     ),
+    "sasl.token-sessions-end": (
+        "A session that began with a delegation token ends with the token.",
+        {"1.0": False, "3.9": True},
+        "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; 1.0.2 has no tokens",
+    ),
 }

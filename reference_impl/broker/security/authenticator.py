@@ -33,6 +33,7 @@ from touchstone.reference_impl.broker.security.mechanism import (
 )
 from touchstone.reference_impl.broker.security.sasl_settings import SaslSettings
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Deed, Frame, State
+from touchstone.reference_impl.broker.security.token_secrets import secret_key
 from touchstone.reference_impl.cluster.hash_order import properties
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -56,7 +57,7 @@ class SaslListener:
         self.broker = broker
         self.settings = SaslSettings.of(broker.config, listener)
         self.exchanges: Mapping[str, NewExchange] = sasl_settings.exchanges(
-            self.settings, broker.persona, broker.cluster.client_settings
+            self.settings, broker.persona, broker.cluster, secret_key(broker.config)
         )
         self.named = properties(self.settings.mechanisms)  # as Java's HashSet lists them
         quirk = broker.persona.quirk
@@ -213,6 +214,7 @@ class SaslAuthenticator:
         answer = exchange.evaluate(token, now)
         if exchange.user is not None:
             self._complete(Principal(_USER, exchange.user), exchange.expires, now)
+            self._connection.by_token = exchange.by_token
         return answer
 
     def _complete(self, principal: Principal, expires: int | None, now: int) -> None:

@@ -31,6 +31,10 @@ class Exchange(Protocol):
     def expires(self) -> int | None:
         """When its credentials end, in ms since 1970; None for never."""
 
+    @property
+    def by_token(self) -> bool:
+        """Whether it was a delegation token that the peer has shown."""
+
     def evaluate(self, token: bytes, now: int) -> bytes:
         """The answer to a token; CredentialsRefused or ExchangeBroken."""
 

@@ -67,6 +67,8 @@ class _TokenRefused(Exception):
 
 
 class OAuthBearer:
+    by_token = False
+
     def __init__(self, rules: TokenRules, *, base64: bool) -> None:
         self._rules = rules
         self._auth = _AUTH if base64 else _AUTH_OF_URLS

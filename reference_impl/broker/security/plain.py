@@ -16,6 +16,7 @@ _MOST = 4  # pieces that are looked for; a fourth is one too many
 
 class Plain:
     expires: int | None = None
+    by_token = False
 
     def __init__(self, passwords: Mapping[str, str], *, says_what_is_missing: bool) -> None:
         """Releases that do not say what is missing of a token read it as Java's `split` does."""

@@ -26,11 +26,12 @@ from touchstone.reference_impl.broker.security.mechanism import NewExchange
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, TokenRules
 from touchstone.reference_impl.broker.security.plain import Plain
 from touchstone.reference_impl.broker.security.scram import Scram
-from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona
+    from touchstone.reference_impl.cluster.topology import Cluster
 
 PLAIN, OAUTHBEARER = "PLAIN", "OAUTHBEARER"
 MAX_REAUTH, MAX_RECEIVE = "connections.max.reauth.ms", "sasl.server.max.receive.size"
@@ -74,7 +75,7 @@ def check(config: Mapping[str, str]) -> None:
 
 
 def exchanges(
-    settings: SaslSettings, persona: Persona, users: ClientSettings
+    settings: SaslSettings, persona: Persona, cluster: Cluster, token_key: str | None
 ) -> dict[str, NewExchange]:
     """How an exchange of each mechanism begins."""
     found: dict[str, NewExchange] = {}
@@ -86,7 +87,9 @@ def exchanges(
             rules = TokenRules.of(each.module.options)
             found[name] = partial(OAuthBearer, rules, base64=base64)
         else:
-            found[name] = _scram(name, persona, users)
+            users, tokens = cluster.client_settings, cluster.delegation_tokens
+            accounts = ScramAccounts(name, users, tokens, token_key)
+            found[name] = _scram(name, persona, accounts)
     return found
 
 
@@ -138,11 +141,12 @@ def _plain(mechanism: Mechanism, persona: Persona) -> Callable[[], Plain]:
     return partial(Plain, passwords, says_what_is_missing=says)
 
 
-def _scram(name: str, persona: Persona, users: ClientSettings) -> Callable[[], Scram]:
+def _scram(name: str, persona: Persona, accounts: ScramAccounts) -> Callable[[], Scram]:
     return partial(
         Scram,
         name,
-        partial(users.credential, mechanism=NUMBERS[name]),
+        accounts,
+        token_sessions_end=persona.quirk("sasl.token-sessions-end"),
         checks_nonce=persona.quirk("sasl.scram-checks-nonces"),
         hears_extensions=persona.quirk("sasl.scram-hears-extensions"),
     )

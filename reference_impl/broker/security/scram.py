@@ -1,8 +1,8 @@
 """SCRAM-SHA-256 and -512: both sides prove that they know the password, and neither says it.
 
-Kafka knows the channel binding "n" only. Extensions are heard (from 2.2 on) and change nothing; a
-delegation token (`tokenauth=true`) is a user that nobody here has. Releases before 3.9.2 believe a
-final message with a nonce of the client's own (CVE-2024-56128), and so do their personas.
+Kafka knows the channel binding "n" only. Of extensions one is heard (from 2.2 on): `tokenauth=true`
+says that the name is a delegation token's. Releases before 3.9.2 believe a final message with a
+nonce of the client's own (CVE-2024-56128), and so do their personas.
 
 Sources: RFC 5802; ScramSaslServer, ScramMessages at 1.0.2, 2.2.1, 2.8.2 and 4.0; observed on all
 five releases.
@@ -16,11 +16,12 @@ import re
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from touchstone.reference_impl.broker.security.mechanism import EITHER_ID, CredentialsRefused
 from touchstone.reference_impl.cluster.hash_order import copied_map
-from touchstone.reference_impl.cluster.scram_credentials import FEWEST, HASHES, ScramCredential
+from touchstone.reference_impl.cluster.scram_credentials import FEWEST, ScramCredential
+from touchstone.reference_impl.cluster.scram_keys import HASHES
 
 _VALUE, _NAME = r"[\x01-\x2b\x2d-\x7f]+", r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
 _PRINTABLE = r"[\x21-\x2b\x2d-\x7e]+"
@@ -47,32 +48,46 @@ def fresh_nonce() -> str:
     return digits or "0"
 
 
+class Account(NamedTuple):
+    user: str  # who its credential stands for
+    credential: ScramCredential
+    expires: int | None = None  # ms
+
+
 class _First(NamedTuple):
     """What was said until the client's proof is awaited."""
 
-    user: str
-    credential: ScramCredential
+    account: Account
     nonce: str  # both halves
     messages: str  # the client's first, without its header, and the server's
 
 
-class Scram:
-    expires: int | None = None
+class Accounts(Protocol):
+    """Whose credentials there are."""
 
+    def user(self, name: str) -> Account | None: ...
+
+    def token(self, token_id: str) -> Account | None: ...
+
+
+class Scram:
     def __init__(
         self,
         mechanism: str,
-        credential_of: Callable[[str], ScramCredential | None],
+        accounts: Accounts,
         *,
         checks_nonce: bool,
         hears_extensions: bool,
+        token_sessions_end: bool,
         nonce: Callable[[], str] = fresh_nonce,
     ) -> None:
-        self._hash, self._credential_of = HASHES[mechanism], credential_of
+        self._hash, self._accounts = HASHES[mechanism], accounts
         self._checks_nonce, self._hears_extensions = checks_nonce, hears_extensions
-        self._nonce = nonce
+        self._token_sessions_end, self._nonce = token_sessions_end, nonce
         self._first: _First | None = None
         self.user: str | None = None
+        self.expires: int | None = None
+        self.by_token = False
 
     def evaluate(self, token: bytes, now: int) -> bytes:
         text = token.decode("utf-8", "replace")
@@ -84,10 +99,11 @@ class Scram:
             raise CredentialsRefused
         extensions = self._extensions(parts["extensions"])
         user = _user(parts["name"])
-        by_token = extensions.get(TOKEN_AUTHENTICATION, "").lower() == "true"
-        credential = None if by_token else self._credential_of(user)
-        if credential is None:
+        self.by_token = extensions.get(TOKEN_AUTHENTICATION, "").lower() == "true"
+        account = self._accounts.token(user) if self.by_token else self._accounts.user(user)
+        if account is None:
             raise CredentialsRefused
+        credential = account.credential
         if (parts["id"] or user) != user:
             raise CredentialsRefused(EITHER_ID)
         if credential.iterations < FEWEST:
@@ -97,7 +113,7 @@ class Scram:
         answer = f"r={nonce},s={salt},i={credential.iterations}"
         bare = [f"n={parts['name']}", f"r={parts['nonce']}"]
         bare += [f"{name}={extensions[name]}" for name in copied_map(extensions)]
-        self._first = _First(user, credential, nonce, f"{','.join(bare)},{answer}")
+        self._first = _First(account, nonce, f"{','.join(bare)},{answer}")
         return answer.encode()
 
     def _extensions(self, text: str) -> dict[str, str]:
@@ -114,7 +130,7 @@ class Scram:
             raise CredentialsRefused
         channel = b64encode(b64decode(parts["channel"])).decode()
         said = f"{first.messages},c={channel},r={parts['nonce']}".encode()
-        credential, proof = first.credential, b64decode(parts["proof"])
+        credential, proof = first.account.credential, b64decode(parts["proof"])
         signature = hmac.digest(credential.stored_key, said, self._hash)
         if len(proof) != len(signature):
             raise CredentialsRefused
@@ -122,7 +138,9 @@ class Scram:
         stored_key = hashlib.new(self._hash, client_key).digest()
         if not hmac.compare_digest(stored_key, credential.stored_key):
             raise CredentialsRefused
-        self.user = first.user
+        self.user = first.account.user
+        if self._token_sessions_end:
+            self.expires = first.account.expires
         return b"v=" + b64encode(hmac.digest(credential.server_key, said, self._hash))
 
 

@@ -366,7 +366,7 @@ def held(one: Conversation, new_wire: NewWire, release: str, ports: dict[int, st
     peer = Peer(wire, release, ports)
     for step in one.steps:
         try:
-            answers.append(_plainly(step(peer)))
+            answers.append(plainly(step(peer)))
         except TimeoutError:
             answers.append(SILENT)
         if answers[-1] in (CLOSED, SILENT):
@@ -375,11 +375,11 @@ def held(one: Conversation, new_wire: NewWire, release: str, ports: dict[int, st
     return answers
 
 
-def _plainly(value: Any) -> Any:
+def plainly(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plainly(child) for name, child in value.items()}
+        return {name: plainly(child) for name, child in value.items()}
     if isinstance(value, list):
-        return [_plainly(child) for child in value]
+        return [plainly(child) for child in value]
     return bytes(value).hex() if isinstance(value, bytes | bytearray | memoryview) else value
 
 

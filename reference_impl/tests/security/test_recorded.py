@@ -9,9 +9,14 @@ from touchstone.reference_impl.broker.effects import Close, Connection, Reply
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.broker.security.authenticator import SaslListeners
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Frame, State
-from touchstone.reference_impl.cluster.scram_credentials import NUMBERS, ScramCredential
+from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
+from touchstone.reference_impl.cluster.scram_keys import of_password
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
-from touchstone.reference_impl.tests.security import bearer_conversations, conversations
+from touchstone.reference_impl.tests.security import (
+    bearer_conversations,
+    conversations,
+    token_requests,
+)
 from touchstone.reference_impl.tests.security.conversations import (
     SASL,
     SCRAM_PASSWORD,
@@ -22,6 +27,7 @@ from touchstone.reference_impl.tests.security.conversations import (
 
 FOLDER = Path(__file__).parent / "recorded"
 RECORDED = [release for release in RELEASES if (FOLDER / f"{release}.json").exists()]
+WITH_TOKENS = [each for each in RELEASES if (FOLDER / f"tokens-{each}.json").exists()]
 WITH_BEARERS = [each for each in RELEASES if (FOLDER / f"bearer-{each}.json").exists()]
 PORT = 9092  # of the core, on whatever listener
 
@@ -62,7 +68,7 @@ def core(release, config=SETTINGS):
     made = OneBroker(release, **config)
     settings = made.cluster.client_settings
     for user, mechanism in SCRAM_USERS:
-        credential = ScramCredential.of_password(mechanism, SCRAM_PASSWORD)
+        credential = of_password(mechanism, SCRAM_PASSWORD)
         settings.put_credential(user, NUMBERS[mechanism], credential)
     made.brokers[0].tick(made.now)
     return made
@@ -132,3 +138,17 @@ def test_the_recordings_walk_the_table():
     missing = {cell for cell in set(TABLE) - walked if cell[0] not in bare_or_after}
     assert missing == set()
     assert {(State.BARE_TOKENS, Frame.UNREADABLE), (State.COMPLETE, Frame.OTHER)} <= walked
+
+
+@pytest.mark.parametrize("release", WITH_TOKENS)
+@pytest.mark.parametrize("key", ["tokens", "no-tokens"])
+def test_a_persona_deals_in_tokens_as_its_release_did(release, key):
+    name = token_requests.KEY if release != "2.2" else "delegation.token.master.key"
+    config = SETTINGS | ({name: "secret"} if key == "tokens" else {})
+    made, numbers = core(release, config), iter(range(1, 10_000))
+    recorded = json.loads((FOLDER / f"{key}-{release}.json").read_text())
+    what = token_requests.everything if key == "tokens" else token_requests.without_key
+    ours = what(lambda listener: CoreWire(made, listener, next(numbers)), release)
+    differ = {name: (recorded[name], ours[name]) for name in ours if recorded[name] != ours[name]}
+    assert differ == {}
+    assert recorded.keys() == ours.keys()

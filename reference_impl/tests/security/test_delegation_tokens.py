@@ -1,0 +1,52 @@
+"""Delegation tokens outlive a restart, and go when their scan finds them expired."""
+
+import json
+import random
+
+from touchstone.reference_impl.broker.effects import Connection, Principal
+from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
+from touchstone.reference_impl.broker.security.token_secrets import secret_of
+from touchstone.reference_impl.broker.security.tokens import SCAN, TokenRequests
+from touchstone.reference_impl.cluster import image
+from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, DelegationTokens
+from touchstone.reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.tests.security.conversations import SASL
+from touchstone.reference_impl.tests.security.test_recorded import core
+from touchstone.reference_impl.tests.security.token_requests import SETTINGS
+
+ALICE = ("User", "alice")
+TOKEN = DelegationToken("id", ALICE, ("User", "bob"), (("User", "carol"),), 1, 3, 2)
+
+
+def test_a_cluster_on_disk_keeps_them():
+    one, other = (Cluster([Node(0, "h", 1)], random=random.Random(1)) for _ in range(2))
+    one.delegation_tokens.put(TOKEN)
+    image.restore(other, json.loads(json.dumps(image.image_of(one))))
+    assert [*other.delegation_tokens] == [TOKEN]
+
+
+def test_a_secret_follows_from_the_id_and_the_key():
+    """HMAC-SHA-512, as clients of 2.2.1 to 4.3.1 were let in with (`recorded/tokens-*.json`)."""
+    assert len(secret_of("id", "secret")) == 64
+    assert secret_of("id", "secret") != secret_of("id", "other") != secret_of("di", "other")
+
+
+def test_expired_tokens_go_when_their_scan_is_due():
+    made = core("4.3", SETTINGS | {SCAN: "5000"})
+    requests = made.brokers[0].room(TokenRequests)
+    connection = Connection(1, listener=SASL)
+    connection.authenticated(Principal(*ALICE))
+    requests.create(connection, None, [], 1000, made.now)
+    told = [requests.describe(connection, None, made.now + ms) for ms in (0, 1500, 5000)]
+    assert [len(each) for each in told] == [1, 1, 0]
+
+
+def test_a_credential_of_a_token_goes_with_it():
+    tokens = DelegationTokens()
+    tokens.put(TOKEN)
+    accounts = ScramAccounts("SCRAM-SHA-256", ClientSettings(), tokens, "secret")
+    first = accounts.token("id")
+    assert first.user == "alice" and accounts.token("id").credential is first.credential
+    tokens.remove("id")
+    assert accounts.token("id") is None
