@@ -35,6 +35,13 @@ class Line(Connection):
         self.open = True
 
 
+class PeerLine(Line):
+    """A broker's connection to another."""
+
+    __slots__ = ()
+    of_broker = True
+
+
 class Host:
     def __init__(self, node_id: int, world: World, network: Network) -> None:
         self.id = node_id
@@ -168,7 +175,7 @@ class Host:
         self._network.send(self.name, peer.name, lambda: peer.arrives(line, frame))
 
     def _dial(self, peer: int, channel: str) -> Line:
-        line = Line(
+        line = PeerLine(
             self._world.number(),
             self.name,
             lambda frame: self._answered(line, frame),
