@@ -5,7 +5,9 @@ import socket
 import pytest
 
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
+from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 from touchstone.reference_impl.tests.io.test_broker_lifecycle import SETTINGS, refused
 from touchstone.reference_impl.tests.io.test_serving import Peer
 
@@ -86,13 +88,15 @@ def test_who_comes_back_listens_where_it_did():
 
 
 def test_a_listener_has_its_own_limit_of_connections():
-    limit = {"listener.name.clients.max.connections": "1"}
-    with serve(config=TWO | limit) as running:
-        first, other = (where[0] for where in running.listeners.values())
-        with Peer(first) as peer:
-            peer.ask(METADATA, 1, {"topics": []})
-            assert brokers_told(other)
-        assert brokers_told(first)  # once the first has left
+    limit = {"listener.name.clients.max.connections": "1", "max.connections": "3"}
+    made = ConnectionQuotas(OneBroker(**limit).brokers[0])
+    made.taken("127.0.0.1", "CLIENTS")
+    assert not made.has_room("CLIENTS") and made.has_room("PLAINTEXT")
+    for _ in range(2):
+        made.taken("127.0.0.1", "PLAINTEXT")
+    assert not made.has_room("PLAINTEXT")
+    made.given_back("127.0.0.1", "CLIENTS")
+    assert made.has_room("CLIENTS") and made.has_room("PLAINTEXT")
 
 
 def test_settings_are_shown_as_they_were_written():

@@ -23,6 +23,7 @@ from touchstone.reference_impl.tests.security.conversations import (
     handshake,
     held,
     whoever,
+    written,
 )
 
 MECHANISM = "OAUTHBEARER"
@@ -124,7 +125,7 @@ def main(release: str, *ports: str) -> None:
         one.name: held(one, lambda name: SocketWire(named[name]), release, by_port)
         for one in conversations()
     }
-    json.dump(found, sys.stdout, indent=0)
+    sys.stdout.write(written(found))
 
 
 if __name__ == "__main__":

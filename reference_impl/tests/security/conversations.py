@@ -415,6 +415,12 @@ class SocketWire:
         self._sock.close()
 
 
+def written(found: dict[str, Any]) -> str:
+    """As it is recorded: a conversation a line."""
+    rows = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
 def main(release: str, *ports: str) -> None:
     named = dict(zip((PLAINTEXT, SASL, SHORT), map(int, ports), strict=True))
     found = everything(
@@ -422,7 +428,7 @@ def main(release: str, *ports: str) -> None:
         release,
         {port: name for name, port in named.items()},
     )
-    json.dump(found, sys.stdout, indent=0)
+    sys.stdout.write(written(found))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ Ids and hmacs are of chance, so tokens stand here by names, and times by their d
 
 from __future__ import annotations
 
-import json
 import sys
 from base64 import b64encode
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from touchstone.reference_impl.tests.security.conversations import (
     handshake,
     scram,
     whoever,
+    written,
 )
 
 KEY = "delegation.token.secret.key"
@@ -238,7 +238,7 @@ def without_key(new_wire: NewWire, release: str) -> dict[str, Any]:
 def main(release: str, *ports: str) -> None:
     named = dict(zip((PLAINTEXT, SASL, SHORT), map(int, ports[:3]), strict=True))
     what = without_key if ports[3:] else everything
-    json.dump(what(lambda name: SocketWire(named[name]), release), sys.stdout, indent=0)
+    sys.stdout.write(written(what(lambda name: SocketWire(named[name]), release)))
 
 
 if __name__ == "__main__":
