@@ -14,7 +14,13 @@ from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import parse
 from touchstone.harness.tests.acls.answers import seen
 from touchstone.harness.tests.acls.peers import Broker
-from touchstone.harness.tests.acls.requests import DOOMED, REQUESTS, TOPICS, Body
+from touchstone.harness.tests.acls.requests import (
+    DOOMED,
+    NOT_COMPARED,
+    REQUESTS,
+    TOPICS,
+    Body,
+)
 from touchstone.harness.tests.groups.lockstep import apart
 from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.wire.apis import API
@@ -73,7 +79,7 @@ def _started(target: Any, release: str) -> str:
 def questions(release: str) -> Iterator[Question]:
     """Of each API in each version of the release."""
     for key, (low, high) in persona(release).broker_listener.items():
-        if key not in REQUESTS:
+        if key not in REQUESTS or key in NOT_COMPARED:
             continue
         for version in range(low, high + 1):
             if persona(release).serves(key, version):

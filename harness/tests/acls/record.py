@@ -16,16 +16,11 @@ from touchstone.reference_impl.broker.personas import persona
 SOME = ("nothing", "everything", "everything but what is denied", "topics", "groups and topics",
         "transactions and groups", "TOPIC DESCRIBE", "TOPIC DELETE", "CLUSTER CREATE",
         "CLUSTER DESCRIBE", "CLUSTER CLUSTER_ACTION", "a prefix but one")  # fmt: skip
-STREAMS = (88, 89)  # not served here
 
 
 def record(release: str) -> None:
     newest = {key: high for key, (_, high) in persona(release).broker_listener.items()}
-    asked = [
-        each
-        for each in comparing.questions(release)
-        if each.version == newest[each.key] and each.key not in STREAMS
-    ]
+    asked = [each for each in comparing.questions(release) if each.version == newest[each.key]]
     told: dict[str, dict[str, object]] = {}
     with comparing.brokers(release) as (kafka, _):
         for name, grants in rights(release).items():
