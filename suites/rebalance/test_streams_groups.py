@@ -70,7 +70,11 @@ def two_members(case):
     return group, told, steps
 
 
-@claim("rebalance.streams-tasks-are-given-up-before-they-are-given-on", **HEARTBEATS)
+@claim(
+    "rebalance.streams-tasks-are-given-up-before-they-are-given-on",
+    switches=("streams-tasks-go-to-two",),
+    **HEARTBEATS,
+)
 def test_streams_tasks_are_given_up_before_they_are_given_on(case):
     """A second member gets tasks when the first, which was told to keep fewer, no longer owns them;
     until then the first stays in its epoch.
@@ -97,7 +101,11 @@ def test_streams_tasks_are_given_up_before_they_are_given_on(case):
     )
 
 
-@claim("rebalance.streams-members-are-fenced-by-epochs", **HEARTBEATS)
+@claim(
+    "rebalance.streams-members-are-fenced-by-epochs",
+    switches=("streams-epochs-not-checked",),
+    **HEARTBEATS,
+)
 def test_streams_members_are_fenced_by_epochs(case):
     """StreamsGroupHeartbeat of another epoch than the member's answers FENCED_MEMBER_EPOCH, unless
     it is the previous one and the member owns no more than it was told.
@@ -135,7 +143,11 @@ def test_streams_tasks_that_do_not_exist_are_refused(case):
     )
 
 
-@claim("rebalance.leaving-streams-members-raise-the-epoch", **HEARTBEATS)
+@claim(
+    "rebalance.leaving-streams-members-raise-the-epoch",
+    switches=("streams-leaves-keep-the-epoch",),
+    **HEARTBEATS,
+)
 def test_leaving_streams_members_raise_the_epoch(case):
     """A heartbeat of epoch -1 removes the member and raises the group epoch; the group of the last
     member is Empty, and the member is unknown.
@@ -157,7 +169,11 @@ def test_leaving_streams_members_raise_the_epoch(case):
     )
 
 
-@claim("rebalance.silent-streams-members-are-removed", **HEARTBEATS)
+@claim(
+    "rebalance.silent-streams-members-are-removed",
+    switches=("streams-members-never-go",),
+    **HEARTBEATS,
+)
 def test_silent_streams_members_are_removed(case):
     """A member that sends no heartbeat for streams.session.timeout.ms is removed."""
     group, topic = case.group(), case.topic()
@@ -167,7 +183,10 @@ def test_silent_streams_members_are_removed(case):
         started(group, topic),
         join(group, "m1", reading(topic), name="join", version=case.version),
         until(group, "Empty", "then", members=0),
-        expect=all_of(answer("join", "heartbeat_interval_ms").is_(100), is_("join", E.NONE)),
+        expect=all_of(
+            answer("join", "heartbeat_interval_ms").is_(100),
+            answer("then", STATE).is_("Empty"),
+        ),
     )
 
 
@@ -189,7 +208,11 @@ def test_streams_members_that_keep_their_tasks_are_removed(case):
     )
 
 
-@claim("rebalance.streams-applications-are-told-to-shut-down", **HEARTBEATS)
+@claim(
+    "rebalance.streams-applications-are-told-to-shut-down",
+    switches=("streams-shutdowns-not-told",),
+    **HEARTBEATS,
+)
 def test_streams_applications_are_told_to_shut_down(case):
     """After a heartbeat with shutdown_application every member's answer has the status
     SHUTDOWN_APPLICATION, until the group is empty.
@@ -210,7 +233,11 @@ def test_streams_applications_are_told_to_shut_down(case):
     )
 
 
-@claim("rebalance.streams-members-hear-of-endpoints", **HEARTBEATS)
+@claim(
+    "rebalance.streams-members-hear-of-endpoints",
+    switches=("streams-endpoints-not-told",),
+    **HEARTBEATS,
+)
 def test_streams_members_hear_of_endpoints(case):
     """A member with an endpoint raises the epoch of endpoint information when it joins and when its
     tasks change; a heartbeat of another such epoch is answered with the partitions behind each
@@ -239,7 +266,7 @@ def test_streams_members_hear_of_endpoints(case):
     )
 
 
-@claim("rebalance.streams-groups-stand-by", **HEARTBEATS)
+@claim("rebalance.streams-groups-stand-by", switches=("streams-standbys-not-given",), **HEARTBEATS)
 def test_streams_groups_stand_by(case):
     """With streams.num.standby.replicas of 1 a second process gets standby tasks of a subtopology
     with a changelog, but not of tasks that its process has.
@@ -267,6 +294,7 @@ def test_streams_groups_stand_by(case):
 
 @claim(
     "rebalance.first-streams-assignments-wait-for-members",
+    switches=("streams-first-assignment-at-once",),
     **HEARTBEATS | {"config": CLUSTER | {"group.streams.initial.rebalance.delay.ms": 1500}},
 )
 def test_first_streams_assignments_wait_for_members(case):

@@ -25,7 +25,7 @@ GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT, TOPOLOGY = 17, 19, 20, 21, 22, 23
 KINDS = "[*].records[*].kind"
 
 
-@claim("rebalance.streams-joins-are-records", **HEARTBEATS)
+@claim("rebalance.streams-joins-are-records", switches=("streams-groups-not-logged",), **HEARTBEATS)
 def test_streams_joins_are_records(case):
     """The first join writes one batch with the member, its target and current assignment, the group
     epoch, the target epoch and the topology; a later one writes no topology.

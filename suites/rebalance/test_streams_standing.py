@@ -212,6 +212,7 @@ def test_empty_classic_groups_become_streams_groups(case):
 
 @claim(
     "rebalance.streams-members-commit-in-the-epoch-of-their-task",
+    switches=("streams-commits-of-any-epoch",),
     **SEEN | {"api": "OffsetCommit", "versions": range_("OffsetCommit", 9)},
 )
 def test_streams_members_commit_in_the_epoch_of_their_task(case):

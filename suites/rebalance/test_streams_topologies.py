@@ -63,7 +63,11 @@ def test_streams_groups_wait_for_their_source_topics(case):
     )
 
 
-@claim("rebalance.missing-internal-topics-are-made", **HEARTBEATS)
+@claim(
+    "rebalance.missing-internal-topics-are-made",
+    switches=("streams-topics-not-made",),
+    **HEARTBEATS,
+)
 def test_missing_internal_topics_are_made(case):
     """StreamsGroupHeartbeat has missing changelog and repartition topics made, as wide as what is
     written into them, and answers MISSING_INTERNAL_TOPICS; later it gives out tasks.
@@ -112,7 +116,11 @@ def test_streams_members_hear_why_topics_are_not_made(case):
     )
 
 
-@claim("rebalance.joined-source-topics-have-equally-many-partitions", **HEARTBEATS)
+@claim(
+    "rebalance.joined-source-topics-have-equally-many-partitions",
+    switches=("streams-joined-topics-not-compared",),
+    **HEARTBEATS,
+)
 def test_joined_source_topics_have_equally_many_partitions(case):
     """Source topics of a copartition group with different numbers of partitions have the status
     INCORRECTLY_PARTITIONED_TOPICS, and no tasks are given out.

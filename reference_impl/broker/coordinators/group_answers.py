@@ -9,12 +9,15 @@ Sources: schemas of APIs 68, 69, 76 and 77; KIP-848, KIP-932.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.consumer_records import by_topic
+from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
+
+_PARTITIONS = 50
 
 
 def heartbeat_answer(
@@ -58,6 +61,15 @@ def described(group_id: str, code: int, message: str | None = None) -> Struct:
         "assignor_name": "",
         "members": [],
     }
+
+
+def in_answered_order(group_ids: Sequence[str]) -> list[str]:
+    """Groups as a description lists them: the empty id, then those of one partition together.
+
+    Seen on 4.3.1 with 50 partitions, where few partitions come in the order of the request.
+    """
+    first = {partition_for(name, _PARTITIONS): at for at, name in reversed([*enumerate(group_ids)])}
+    return sorted(group_ids, key=lambda name: (name != "", first[partition_for(name, _PARTITIONS)]))
 
 
 def topic_rows(places: Iterable[TopicIdPartition]) -> list[Struct]:

@@ -15,6 +15,7 @@ from touchstone.reference_impl.broker.defects import (
     hostile,
     log,
     shares,
+    streams,
     transactions,
 )
 from touchstone.reference_impl.broker.defects.planting import plant
@@ -29,5 +30,6 @@ __all__ = [
     "log",
     "plant",
     "shares",
+    "streams",
     "transactions",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from touchstone.reference_impl.broker.faults import fuzz_faults, known_faults
+from touchstone.reference_impl.broker.faults import fuzz_faults, known_faults, streams_faults
 
 
 class Switch(NamedTuple):
@@ -473,7 +473,8 @@ _ALL = (
 )
 
 SWITCHES: dict[str, Switch] = {
-    switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in known_faults.ROWS))
+    switch.name: switch
+    for switch in (*_ALL, *(Switch(*row) for row in known_faults.ROWS + streams_faults.ROWS))
 }
 FUZZ_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in fuzz_faults.ROWS}
 """Those that an oracle or a watch of the fuzzer must notice, not a claim."""

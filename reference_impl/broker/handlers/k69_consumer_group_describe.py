@@ -17,7 +17,11 @@ from touchstone.reference_impl.broker.authorized_operations import (
     NOT_ASKED,
 )
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS
-from touchstone.reference_impl.broker.coordinators.group_answers import described, topic_rows
+from touchstone.reference_impl.broker.coordinators.group_answers import (
+    described,
+    in_answered_order,
+    topic_rows,
+)
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request
@@ -29,11 +33,9 @@ from touchstone.reference_impl.group.consumer_group import (
     TopicIdPartition,
 )
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
-from touchstone.reference_impl.group.placement import partition_for
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
-_PARTITIONS = 50
 _SPEAKS_CLASSIC, _SPEAKS_CONSUMER = 0, 1
 
 
@@ -47,9 +49,7 @@ def handle(
 ) -> Struct:
     if not (persona.quirk("groups.consumer-protocol-is-on") and groups.serves("consumer")):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
-    asked = request.body["group_ids"]
-    first = {partition_for(name, _PARTITIONS): at for at, name in reversed([*enumerate(asked)])}
-    asked = sorted(asked, key=lambda name: (name != "", first[partition_for(name, _PARTITIONS)]))
+    asked = in_answered_order(request.body["group_ids"])
     rights = _rights(request, persona)
     once = cache(lambda group_id: _described(groups, shares, cluster, group_id, rights))
     return {"groups": [once(group_id) for group_id in asked]}

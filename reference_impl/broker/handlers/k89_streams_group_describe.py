@@ -17,6 +17,7 @@ from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_OPERATIONS,
     NOT_ASKED,
 )
+from touchstone.reference_impl.broker.coordinators.group_answers import in_answered_order
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.streams_groups import StreamsGroups
 from touchstone.reference_impl.broker.effects import Request
@@ -33,7 +34,7 @@ def handle(request: Request, groups: Groups, streams: StreamsGroups, now: int) -
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
     asked = request.body["include_authorized_operations"]
     rights = GROUP_OPERATIONS | GROUP_CONFIG_OPERATIONS if asked else NOT_ASKED
-    names = sorted(request.body["group_ids"], key=lambda name: name != "")
+    names = in_answered_order(request.body["group_ids"])
     once = cache(lambda group_id: _described(groups, streams, group_id, rights))
     return {"groups": [once(group_id) for group_id in names]}
 

@@ -176,3 +176,23 @@ def test_consumer_groups_can_be_off():
     answer = village.say(0, "ConsumerGroupDescribe", 1, {"group_ids": [GROUP]}, SOON)
     assert answer["groups"][0]["error_code"] == E.UNSUPPORTED_VERSION
     assert village.beat("a", 0)[0] == 2
+
+
+def test_descriptions_are_lined_up_by_partition():
+    """Seen on 4.3.1: the empty id first, then what one partition keeps."""
+    village = Village()
+    rows = village.say(0, "StreamsGroupDescribe", 0, {"group_ids": ["a", "", "b", "a"]}, SOON)
+    assert [row["group_id"] for row in rows["groups"]] == ["", "a", "a", "b"]
+
+
+def test_a_group_stands_by_no_more_than_the_broker_lets_it():
+    village = Village()
+    row = {"name": "streams.num.standby.replicas", "config_operation": 0, "value": "3"}
+    resource = {"resource_type": 32, "resource_name": GROUP, "configs": [row]}
+    body = {"resources": [resource], "validate_only": False}
+    answer = village.say(0, "IncrementalAlterConfigs", 1, body, SOON)["responses"][0]
+    assert (answer["error_code"], answer["error_message"]) == (
+        E.INVALID_CONFIG,
+        "streams.num.standby.replicas must be less than or equal to "
+        "group.streams.max.standby.replicas",
+    )
