@@ -28,7 +28,8 @@ def handle(request: Request, tokens: TokenRequests, now: int) -> Struct:
         answer["token_requester_principal_name"] = requester.name
     renewers = [(row["principal_type"], row["principal_name"]) for row in body["renewers"]]
     try:
-        made, secret = tokens.create(connection, owner, renewers, body["max_lifetime_ms"], now)
+        longest = body["max_lifetime_ms"]
+        made, secret = tokens.create(connection, owner, renewers, longest, now, request.access)
     except ApiError as refused:
         unset = dict.fromkeys(TIMES, tokens.unset_of(refused))
         return answer | unset | {"error_code": refused.code}

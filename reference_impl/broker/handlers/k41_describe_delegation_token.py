@@ -19,7 +19,7 @@ def handle(request: Request, tokens: TokenRequests, now: int) -> Struct:
     if asked is not None:
         owners = [(row["principal_type"], row["principal_name"]) for row in asked]
     try:
-        found = tokens.describe(request.connection, owners, now)
+        found = tokens.describe(request.connection, owners, now, request.access)
     except ApiError as refused:
         return {"error_code": refused.code, "tokens": []}
     version = request.header.version

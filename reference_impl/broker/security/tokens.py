@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
-from touchstone.reference_impl.broker.effects import ANONYMOUS, Connection
+from touchstone.reference_impl.broker.effects import ANONYMOUS, Access, Connection
 from touchstone.reference_impl.broker.security.token_secrets import secret_key, secret_of
+from touchstone.reference_impl.cluster.acls import Operation, ResourceType
 from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, User
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -58,10 +59,14 @@ class TokenRequests:
 
     def create(
         self, connection: Connection, owner: User | None, renewers: Collection[User], ms: int,
-        now: int,
+        now: int, access: Access | None = None,
     ) -> tuple[DelegationToken, bytes]:  # fmt: skip
-        """The token, and its secret. Who may make a token of another owner is an authorizer's."""
+        """The token, and its secret. Another's token wants CREATE_TOKENS of that user (KIP-373);
+        without an authorizer (`access` is None) everybody may make it.
+        """
         self._check_peer(connection)
+        if owner and owner != _user(connection) and not self._may_create(owner, access):
+            raise ApiError(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
         if any(kind != _USER for kind, _ in renewers):
             raise ApiError(ErrorCode.INVALID_PRINCIPAL_TYPE)
         key = self._enabled()
@@ -103,10 +108,15 @@ class TokenRequests:
         return expires
 
     def describe(
-        self, connection: Connection, owners: Collection[User] | None, now: int
+        self,
+        connection: Connection,
+        owners: Collection[User] | None,
+        now: int,
+        access: Access | None = None,
     ) -> list[tuple[DelegationToken, bytes]]:
-        """The tokens that concern one of these (None: all tokens), with their secrets: without an
-        authorizer everybody may ask for everybody's.
+        """The tokens that concern one of these (None: all tokens), with their secrets. Those that
+        do not concern who asks want DESCRIBE of the token or DESCRIBE_TOKENS of its owner; without
+        an authorizer (`access` is None) everybody sees them (DelegationTokenManager.filterToken).
         """
         self._check_peer(connection)
         key = self._enabled()
@@ -114,8 +124,20 @@ class TokenRequests:
         return [
             (token, secret_of(token.id, key))
             for token in self._tokens
-            if owners is None or any(token.concerns(owner) for owner in owners)
+            if (owners is None or any(token.concerns(owner) for owner in owners))
+            and (access is None or self._may_see(connection, token, access))
         ]
+
+    def _may_create(self, owner: User, access: Access | None) -> bool:
+        name = ":".join(owner)
+        return access is None or access.may(Operation.CREATE_TOKENS, ResourceType.USER, name)
+
+    def _may_see(self, connection: Connection, token: DelegationToken, access: Access) -> bool:
+        return (
+            token.concerns(_user(connection))
+            or access.may(Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.id)
+            or access.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, ":".join(token.owner))
+        )
 
     def _check_peer(self, connection: Connection) -> None:
         listener = self._listeners.get(connection.listener)

@@ -3,17 +3,22 @@
 import json
 import random
 
+import pytest
+
+from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.effects import Connection, Principal
 from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
 from touchstone.reference_impl.broker.security.token_secrets import secret_of
 from touchstone.reference_impl.broker.security.tokens import SCAN, TokenRequests
 from touchstone.reference_impl.cluster import image
+from touchstone.reference_impl.cluster.acls import Operation, ResourceType
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, DelegationTokens
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.tests.security.conversations import SASL
 from touchstone.reference_impl.tests.security.test_recorded import core
 from touchstone.reference_impl.tests.security.token_requests import SETTINGS
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 ALICE = ("User", "alice")
 TOKEN = DelegationToken("id", ALICE, ("User", "bob"), (("User", "carol"),), 1, 3, 2)
@@ -40,6 +45,47 @@ def test_expired_tokens_go_when_their_scan_is_due():
     requests.create(connection, None, [], 1000, made.now)
     told = [requests.describe(connection, None, made.now + ms) for ms in (0, 1500, 5000)]
     assert [len(each) for each in told] == [1, 1, 0]
+
+
+class Allowed:
+    """May do exactly these: (operation, resource type, name)."""
+
+    def __init__(self, *may):
+        self._may = may
+
+    def may(self, operation, kind, name):
+        return (operation, kind, name) in self._may
+
+
+def test_an_authorizer_says_whose_tokens_one_sees():
+    made = core("4.3", SETTINGS)
+    requests = made.brokers[0].room(TokenRequests)
+    alice, bob = (Connection(number, listener=SASL) for number in (1, 2))
+    alice.authenticated(Principal(*ALICE))
+    bob.authenticated(Principal("User", "bob"))
+    token, _ = requests.create(alice, None, [], -1, made.now)
+
+    def seen(connection, access):
+        return [each.id for each, _ in requests.describe(connection, None, made.now, access)]
+
+    assert seen(bob, None) == [token.id] == seen(alice, Allowed())
+    assert seen(bob, Allowed()) == []
+    by_token = Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.id
+    by_owner = Operation.DESCRIBE_TOKENS, ResourceType.USER, "User:alice"
+    assert seen(bob, Allowed(by_token)) == [token.id] == seen(bob, Allowed(by_owner))
+
+
+def test_an_authorizer_says_who_makes_tokens_of_others():
+    made = core("4.3", SETTINGS)
+    requests = made.brokers[0].room(TokenRequests)
+    bob = Connection(2, listener=SASL)
+    bob.authenticated(Principal("User", "bob"))
+    with pytest.raises(ApiError) as refused:
+        requests.create(bob, ALICE, [], -1, made.now, Allowed())
+    assert refused.value.code == ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+    may = Allowed((Operation.CREATE_TOKENS, ResourceType.USER, "User:alice"))
+    token, _ = requests.create(bob, ALICE, [], -1, made.now, may)
+    assert (token.owner, token.requester) == (ALICE, ("User", "bob"))
 
 
 def test_a_credential_of_a_token_goes_with_it():

@@ -40,6 +40,7 @@ from touchstone.reference_impl.cluster.acls import Operation as Op
 _BROKERS_ONLY = cluster(Op.CLUSTER_ACTION)
 _READS_GROUP = named(GROUP, Op.READ, "group_id")
 
+
 GUARDS: Mapping[int, Guard] = {
     0: topics.produce,
     1: open_to_all,  # Fetch: its handler looks at each partition of a session
@@ -79,6 +80,8 @@ GUARDS: Mapping[int, Guard] = {
     34: cluster(Op.ALTER),  # AlterReplicaLogDirs
     35: cluster(Op.DESCRIBE),  # DescribeLogDirs
     37: at_controller(Rows(TOPIC, Op.ALTER, "topics", "results", of_field("name"))),
+    38: open_to_all,  # CreateDelegationToken: its handler looks at the owner
+    41: open_to_all,  # DescribeDelegationToken: its handler looks at each token
     42: Rows(GROUP, Op.DELETE, "groups_names", "results", of_field(None)),
     43: cluster(Op.ALTER),  # ElectLeaders
     44: configs.alter_configs,
@@ -124,10 +127,8 @@ UNGUARDED: Mapping[int, str] = {
     17: "SaslHandshake says who somebody is",
     18: "ApiVersions comes before everything",
     36: "SaslAuthenticate says who somebody is",
-    38: "a token is made for whoever asks, or by USER resources that its handler looks at",
     39: "whoever renews a token is known by it",
     40: "whoever expires a token is known by it",
-    41: "which tokens somebody sees, its handler decides",
     71: "everybody is asked for telemetry",
     72: "everybody may push what was asked for",
 }
