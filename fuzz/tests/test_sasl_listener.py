@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
+from touchstone.fuzz.machines.scripts import Walks
 
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.sasl import PASSWORD, USER
-from touchstone.fuzz.machines.scripts import Walks
 from touchstone.fuzz.sequences.judge import as_expected
 from touchstone.fuzz.sequences.player import Player
 from touchstone.harness.model import advertised

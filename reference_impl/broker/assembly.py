@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona
     from touchstone.reference_impl.broker.replication.replicas import Logs
     from touchstone.reference_impl.cluster.controller import Controller
-    from touchstone.reference_impl.cluster.topology import Node, RandomSource
+    from touchstone.reference_impl.cluster.random_ids import RandomSource
+    from touchstone.reference_impl.cluster.topology import Node
 
 AUTHORIZER = "authorizer.class.name"
 UNSTABLE_VERSIONS = "unstable.api.versions.enable"

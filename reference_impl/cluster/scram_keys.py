@@ -71,13 +71,13 @@ def parse(text: str) -> tuple[str, str, ScramCredential]:
     return name, mechanism, of_salted(mechanism, seed or b"", b64decode(salted or ""), iterations)
 
 
-class Keeper(Protocol):
+class CredentialStore(Protocol):
     """Whoever keeps credentials (`client_settings`)."""
 
     def put_credential(self, user: str, mechanism: int, credential: ScramCredential, /) -> None: ...
 
 
-def add(kept: Keeper, texts: Iterable[str]) -> None:
+def add(kept: CredentialStore, texts: Iterable[str]) -> None:
     """What each of the texts says (see `parse`)."""
     for user, mechanism, credential in map(parse, texts):
         kept.put_credential(user, NUMBERS[mechanism], credential)

@@ -11,7 +11,6 @@ Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (off
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
@@ -22,6 +21,11 @@ from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.delegation_tokens import DelegationTokens
 from touchstone.reference_impl.cluster.endpoints import Address, Endpoint, Reachable
 from touchstone.reference_impl.cluster.racks import EligibleBroker
+from touchstone.reference_impl.cluster.random_ids import (
+    RandomSource,
+    random_cluster_id,
+    random_uuid,
+)
 from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.log.topic_config import TopicConfig
 
@@ -32,14 +36,6 @@ NO_LEADER = -1
 NO_TOPIC_ID = bytes(16)
 METADATA_TOPIC = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
-
-
-class RandomSource(Protocol):
-    """The part of `random.Random` that placement and ids need; tests pass their own."""
-
-    def randrange(self, stop: int, /) -> int: ...
-
-    def randbytes(self, n: int, /) -> bytes: ...
 
 
 class PartitionDeletion(NamedTuple):
@@ -175,7 +171,7 @@ class Cluster:
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
         self.random = random
-        self.cluster_id = urlsafe_b64encode(random.randbytes(16)).decode()[:22]
+        self.cluster_id = random_cluster_id(random)
         self.controller_id = min(self.brokers, default=-1)
         self.topic_defaults: dict[str, str] = {}
         self._defaults_apart: dict[int, Mapping[str, str]] = {}  # by broker
@@ -476,14 +472,9 @@ class Cluster:
     def fresh_id(self) -> bytes:
         if not self.topic_ids:
             return NO_TOPIC_ID
-        while True:
-            raw = bytearray(self.random.randbytes(16))
-            raw[6] = raw[6] & 0x0F | 0x40  # a version 4 UUID, as java.util.UUID makes them
-            raw[8] = raw[8] & 0x3F | 0x80
-            fresh = bytes(raw)
-            # Kafka refuses ids whose text form begins with "-", because shells read it as a flag.
-            if fresh not in self.by_id and not urlsafe_b64encode(fresh).startswith(b"-"):
-                return fresh
+        while (fresh := random_uuid(self.random)) in self.by_id:
+            pass
+        return fresh
 
     def _add_partitions(
         self, topic: Topic, assignment: Sequence[Sequence[int]], indexes: Sequence[int]

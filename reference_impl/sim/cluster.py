@@ -20,7 +20,8 @@ from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.config_view import spread_defaults
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
-from touchstone.reference_impl.cluster.topology import Change, Cluster, Node, RandomSource
+from touchstone.reference_impl.cluster.random_ids import RandomSource
+from touchstone.reference_impl.cluster.topology import Change, Cluster, Node
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.host import Host
 from touchstone.reference_impl.sim.network import Network

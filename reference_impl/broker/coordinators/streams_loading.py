@@ -1,7 +1,7 @@
 """Streams groups that were loaded with the others are seen to, where there are any.
 
 What they need is a dozen modules (38 ms on a slow machine), so a broker without streams groups does
-not load them (start-up is a promise: design.md section 5).
+not load them: a cold start is to take a fraction of a second.
 """
 
 from __future__ import annotations

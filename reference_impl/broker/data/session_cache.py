@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Generic, Protocol, TypeVar
 
-from touchstone.reference_impl.cluster.topology import RandomSource
+from touchstone.reference_impl.cluster.random_ids import RandomSource
 
 EVICTION_MS = 120_000
 _IDS = 2**31 - 1

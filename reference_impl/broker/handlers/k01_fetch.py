@@ -183,19 +183,16 @@ class _Fetch:
 
     def _denied(self, access: Access, want: FetchPartition) -> int:
         """The error of what this peer may not read: a follower has to be a broker."""
+        denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         if self.replica >= 0:
             old = self.persona.quirk("acls.followers-read-as-well")
             if not access.cluster(Operation.CLUSTER_ACTION):
-                cluster, topic = (
-                    ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-                    ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-                )
-                return cluster if old else topic
+                return ErrorCode.CLUSTER_AUTHORIZATION_FAILED if old else denied
             if not old:
                 return ErrorCode.NONE
         if want.topic is None or access.topic(Operation.READ, want.topic):
             return ErrorCode.NONE
-        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return denied
 
     def read_all(self, named: list[FetchPartition], now: int) -> list[Struct]:
         """A row per partition, in request order, until the answer's bytes are used up."""

@@ -31,7 +31,7 @@ def handle(request: Request, control: AccessControl, persona: Persona, now: int)
         }
     by_pattern: dict[Pattern, list[Struct]] = {}
     for pattern, entry in control.acls.found(requests.filter_of(request.body)):
-        by_pattern.setdefault(pattern, []).append(requests.told_entry(entry))
+        by_pattern.setdefault(pattern, []).append(requests.entry_row(entry))
     resources = [
         {
             "resource_type": pattern.resource_type,

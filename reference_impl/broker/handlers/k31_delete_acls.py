@@ -74,7 +74,7 @@ def _each_once(found: list[list[Binding]], order: list[int]) -> list[list[Bindin
 
 def _result(bindings: list[Binding]) -> Struct:
     matching = [
-        {"error_code": ErrorCode.NONE, "error_message": None, **requests.told(*each)}
+        {"error_code": ErrorCode.NONE, "error_message": None, **requests.binding_row(*each)}
         for each in bindings
     ]
     return {"error_code": ErrorCode.NONE, "error_message": None, "matching_acls": matching}

@@ -27,9 +27,9 @@ from touchstone.reference_impl.broker.effects import (
 from touchstone.reference_impl.broker.security import sasl_settings
 from touchstone.reference_impl.broker.security.mechanism import (
     CredentialsRefused,
-    Exchange,
-    ExchangeBroken,
-    NewExchange,
+    NewSaslServer,
+    SaslBroken,
+    SaslServer,
 )
 from touchstone.reference_impl.broker.security.sasl_settings import SaslSettings
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Deed, Frame, State
@@ -56,7 +56,7 @@ class SaslListener:
     def __init__(self, broker: Broker, listener: str) -> None:
         self.broker = broker
         self.settings = SaslSettings.of(broker.config, listener)
-        self.exchanges: Mapping[str, NewExchange] = sasl_settings.exchanges(
+        self.exchanges: Mapping[str, NewSaslServer] = sasl_settings.exchanges(
             self.settings, broker.persona, broker.cluster, secret_key(broker.config)
         )
         self.named = properties(self.settings.mechanisms)  # as Java's HashSet lists them
@@ -93,7 +93,7 @@ class SaslAuthenticator:
         self._connection = connection
         self.state = State.INITIAL
         self._mechanism = ""  # the one that was chosen first
-        self._exchange: Exchange | None = None
+        self._exchange: SaslServer | None = None
         self._known: Principal | None = None  # whom a re-authentication has to find again
         self._session_end: int | None = None  # ms
         self._again_at: int | None = None  # when a re-authentication began last
@@ -111,7 +111,7 @@ class SaslAuthenticator:
             return None
         try:
             return self._done(deed, frame, now)
-        except ExchangeBroken:
+        except SaslBroken:
             return self._hang_up("the exchange broke")
         except ValueError as fault:  # no request of an API that is served
             return self._hang_up(f"cannot read the request: {fault}")

@@ -16,12 +16,12 @@ class CredentialsRefused(Exception):
         self.said = said
 
 
-class ExchangeBroken(Exception):
+class SaslBroken(Exception):
     """The exchange ends where Kafka has no answer: its connection is closed at once."""
 
 
-class Exchange(Protocol):
-    """One exchange with one peer; it is not used again."""
+class SaslServer(Protocol):
+    """The server's side of one exchange with one peer (as Java's SaslServer); not used again."""
 
     @property
     def user(self) -> str | None:
@@ -36,10 +36,10 @@ class Exchange(Protocol):
         """Whether it was a delegation token that the peer has shown."""
 
     def evaluate(self, token: bytes, now: int) -> bytes:
-        """The answer to a token; CredentialsRefused or ExchangeBroken."""
+        """The answer to a token; CredentialsRefused or SaslBroken."""
 
 
-NewExchange = Callable[[], Exchange]
+NewSaslServer = Callable[[], SaslServer]
 EITHER_ID = (
     "Authentication failed: Client requested an authorization id that is different from username"
 )

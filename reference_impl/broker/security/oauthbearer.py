@@ -17,7 +17,7 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from touchstone.reference_impl.broker.security.mechanism import CredentialsRefused, ExchangeBroken
+from touchstone.reference_impl.broker.security.mechanism import CredentialsRefused, SaslBroken
 
 _NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
 _PAIR = r"[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01"
@@ -105,7 +105,7 @@ def _first(text: str, form: re.Pattern[str]) -> tuple[str, str]:
     if auth is None:
         raise CredentialsRefused
     if auth["scheme"].lower() != "bearer":
-        raise ExchangeBroken  # Kafka trips over the words that it has for it
+        raise SaslBroken  # Kafka trips over the words that it has for it
     return parts["id"] or "", auth["token"]
 
 
@@ -113,7 +113,7 @@ def _validated(text: str, rules: TokenRules, now: int) -> tuple[str, int]:
     """Whose token it is, and when it ends (ms)."""
     header, claims, signature = _parts(text)
     if "alg" not in header:
-        raise ExchangeBroken
+        raise SaslBroken
     if header["alg"] != "none" or signature:
         raise _TokenRefused
     scope = _scope(claims.get(rules.scope))

@@ -22,7 +22,7 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
     prefix,
 )
 from touchstone.reference_impl.broker.security import jaas
-from touchstone.reference_impl.broker.security.mechanism import NewExchange
+from touchstone.reference_impl.broker.security.mechanism import NewSaslServer
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, TokenRules
 from touchstone.reference_impl.broker.security.plain import Plain
 from touchstone.reference_impl.broker.security.scram import Scram
@@ -76,9 +76,9 @@ def check(config: Mapping[str, str]) -> None:
 
 def exchanges(
     settings: SaslSettings, persona: Persona, cluster: Cluster, token_key: str | None
-) -> dict[str, NewExchange]:
+) -> dict[str, NewSaslServer]:
     """How an exchange of each mechanism begins."""
-    found: dict[str, NewExchange] = {}
+    found: dict[str, NewSaslServer] = {}
     for name, each in settings.mechanisms.items():
         if name == PLAIN:
             found[name] = _plain(each, persona)

@@ -1,6 +1,6 @@
 """What `log_records` needs of streams groups, in one place that is loaded when one is there.
 
-Most brokers never see a streams group, and start-up is a promise (design.md section 5).
+Most brokers never see a streams group, and each module loaded makes every start longer.
 """
 
 from __future__ import annotations

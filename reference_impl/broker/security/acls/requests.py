@@ -51,12 +51,12 @@ def binding_of(row: Struct) -> tuple[Pattern, Entry]:
     return pattern, entry
 
 
-def told(pattern: Pattern, entry: Entry) -> Struct:
+def binding_row(pattern: Pattern, entry: Entry) -> Struct:
     return {"resource_type": pattern.resource_type, "resource_name": pattern.name,
-            "pattern_type": pattern.type, **told_entry(entry)}  # fmt: skip
+            "pattern_type": pattern.type, **entry_row(entry)}  # fmt: skip
 
 
-def told_entry(entry: Entry) -> Struct:
+def entry_row(entry: Entry) -> Struct:
     return {"principal": entry.principal, "host": entry.host, "operation": entry.operation,
             "permission_type": entry.permission}  # fmt: skip
 
