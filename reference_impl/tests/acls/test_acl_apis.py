@@ -7,6 +7,7 @@ import pytest
 from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.effects import Connection, Principal
 from touchstone.reference_impl.broker.personas import persona
+from touchstone.reference_impl.broker.security.acls import access_control
 from touchstone.reference_impl.broker.security.acls.guards import GUARDS, UNGUARDED
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
@@ -150,6 +151,13 @@ def test_what_only_filters_have_fails_all_entries(release):
 def test_every_api_is_guarded_or_says_why_not():
     assert GUARDS.keys() | UNGUARDED.keys() >= registry.stems().keys()
     assert not GUARDS.keys() & UNGUARDED.keys()
+
+
+def test_an_api_without_a_row_is_for_brokers(monkeypatch):
+    rows = {key: guard for key, guard in GUARDS.items() if key != 3}
+    monkeypatch.setattr(access_control, "GUARDS", rows)
+    answer = Guarded().ask("Metadata", 1, {"topics": [{"name": "t"}]})
+    assert [row["error_code"] for row in answer["topics"]] == [E.CLUSTER_AUTHORIZATION_FAILED]
 
 
 def test_brokers_of_the_process_need_no_acl():

@@ -11,7 +11,7 @@ from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.security.acls.access import Access
 from touchstone.reference_impl.broker.security.acls.authorizer import Authorizer, settings_of
 from touchstone.reference_impl.broker.security.acls.guarding import SHARE, Asked
-from touchstone.reference_impl.broker.security.acls.guards import GUARDS
+from touchstone.reference_impl.broker.security.acls.guards import BROKERS_ONLY, GUARDS, UNGUARDED
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
 
 if TYPE_CHECKING:
@@ -46,9 +46,10 @@ class AccessControl:
 
     def guarded(self, key: int, handle: Handle) -> Handle:
         """The handler of this API, for those who may use it; brokers of this process may."""
-        guard, broker, authorizer = GUARDS.get(key), self._broker, self.authorizer
-        if guard is None or authorizer is None:
+        broker, authorizer = self._broker, self.authorizer
+        if authorizer is None or key in UNGUARDED:
             return handle
+        guard = GUARDS.get(key, BROKERS_ONLY)  # what nobody thought of is for brokers
 
         def guarded(request: Request, now: int) -> Any:
             peer = request.connection

@@ -37,7 +37,7 @@ from touchstone.reference_impl.broker.security.acls.guarding import (
 )
 from touchstone.reference_impl.cluster.acls import Operation as Op
 
-_BROKERS_ONLY = cluster(Op.CLUSTER_ACTION)
+BROKERS_ONLY = cluster(Op.CLUSTER_ACTION)
 _READS_GROUP = named(GROUP, Op.READ, "group_id")
 
 
@@ -47,10 +47,10 @@ GUARDS: Mapping[int, Guard] = {
     2: Rows(TOPIC, Op.DESCRIBE, "topics", "topics", of_field("name")),
     3: chain(cluster_bits, told_bits(TOPIC, "topics", "name", "topic_authorized_operations"),
              topics.metadata),
-    4: _BROKERS_ONLY,  # LeaderAndIsr
-    5: _BROKERS_ONLY,  # StopReplica
-    6: _BROKERS_ONLY,  # UpdateMetadata
-    7: _BROKERS_ONLY,  # ControlledShutdown
+    4: BROKERS_ONLY,  # LeaderAndIsr
+    5: BROKERS_ONLY,  # StopReplica
+    6: BROKERS_ONLY,  # UpdateMetadata
+    7: BROKERS_ONLY,  # ControlledShutdown
     8: chain(_READS_GROUP, Rows(TOPIC, Op.READ, "topics", "topics", of_topic(), first=True)),
     9: groups.offset_fetch,
     10: groups.find_coordinator,
@@ -93,7 +93,7 @@ GUARDS: Mapping[int, Guard] = {
     50: configs.describe_scram_credentials,
     51: cluster(Op.ALTER),  # AlterUserScramCredentials
     55: cluster(Op.DESCRIBE),  # DescribeQuorum
-    56: _BROKERS_ONLY,  # AlterPartition
+    56: BROKERS_ONLY,  # AlterPartition
     57: cluster(Op.ALTER),  # UpdateFeatures
     60: cluster_bits,  # DescribeCluster
     61: transactions.describe_producers,
@@ -110,11 +110,11 @@ GUARDS: Mapping[int, Guard] = {
     79: while_on(SHARE, _READS_GROUP),  # ShareAcknowledge, too
     80: cluster(Op.ALTER),  # AddRaftVoter
     81: cluster(Op.ALTER),  # RemoveRaftVoter
-    83: _BROKERS_ONLY,  # InitializeShareGroupState
-    84: _BROKERS_ONLY,  # ReadShareGroupState
-    85: _BROKERS_ONLY,  # WriteShareGroupState
-    86: _BROKERS_ONLY,  # DeleteShareGroupState
-    87: _BROKERS_ONLY,  # ReadShareGroupStateSummary
+    83: BROKERS_ONLY,  # InitializeShareGroupState
+    84: BROKERS_ONLY,  # ReadShareGroupState
+    85: BROKERS_ONLY,  # WriteShareGroupState
+    86: BROKERS_ONLY,  # DeleteShareGroupState
+    87: BROKERS_ONLY,  # ReadShareGroupStateSummary
     88: _READS_GROUP,  # StreamsGroupHeartbeat
     89: Rows(GROUP, Op.DESCRIBE, "group_ids", "groups", of_field(None), first=True),
     90: while_on(SHARE, groups.describe_share_offsets),
