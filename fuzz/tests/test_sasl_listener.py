@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
-from touchstone.fuzz.machines.scripts import Walks
 
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.sasl import PASSWORD, USER
+from touchstone.fuzz.machines.walked_scripts import WalkedScripts
 from touchstone.fuzz.sequences.judge import as_expected
 from touchstone.fuzz.sequences.player import Player
 from touchstone.harness.model import advertised
@@ -33,7 +33,7 @@ def test_the_broker_answers_as_the_table_does(release):
         host, _, port = running.listeners[LISTENER][0].rpartition(":")
         player = Player(host, int(port))
         ranges = advertised.table(release)
-        walks = Walks([MACHINES["sasl"]], ranges, release, "sasl-", LISTENER)
+        walks = WalkedScripts([MACHINES["sasl"]], ranges, release, "sasl-", LISTENER)
         count = 2 * len(walks.cells()["sasl"])
         cases = islice(walks.walked(1, {}, (0, 0)), count)
         wrong = [each for _, one in cases if (each := as_expected(player.play(one.script)))]

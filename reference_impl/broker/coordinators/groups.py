@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions, setting
+from touchstone.reference_impl.broker.control.features import Features
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.group_log import GroupLog, nobody_waits
 from touchstone.reference_impl.broker.coordinators.runtime import Written
@@ -197,3 +198,9 @@ class Groups:
 def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of `__consumer_offsets` has another leader: load its groups, or unload them."""
     broker.room(Groups).log.runtime.leadership_changed(now)
+
+
+def streams_are_served(broker: Broker) -> bool:
+    """Whether streams groups are: by the broker's setting, and by the feature."""
+    level = broker.room(Features).level("streams.version")
+    return broker.room(Groups).serves("streams") and level > 0

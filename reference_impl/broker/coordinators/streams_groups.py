@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import group_settings
-from touchstone.reference_impl.broker.control.features import Features
 from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
-from touchstone.reference_impl.broker.coordinators.groups import Groups
+from touchstone.reference_impl.broker.coordinators.groups import Groups, streams_are_served
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
 from touchstone.reference_impl.group import log_records
@@ -35,7 +34,6 @@ from touchstone.reference_impl.wire.schema import Struct
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
-FEATURE = "streams.version"
 Form = Callable[[int, HeartbeatResult, int], Struct]  # (code, told, now)
 RecordPair = tuple[bytes, bytes | None]
 
@@ -49,7 +47,7 @@ class StreamsGroups:
 
     def enabled(self) -> bool:
         """Whether streams groups are served: by the feature, and by the broker's setting."""
-        return self._groups.serves(STREAMS) and self._broker.room(Features).level(FEATURE) > 0
+        return streams_are_served(self._broker)
 
     def adopt(self, now: int) -> None:
         """See to the groups that were loaded."""

@@ -10,12 +10,15 @@ Sources: KIP-1071; KafkaApis.handleStreamsGroupHeartbeat@4.3.1 (facts); group/st
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import internal_topics, topic_names
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.streams_groups import StreamsGroups
 from touchstone.reference_impl.broker.coordinators.streams_topics import StreamsTopics
-from touchstone.reference_impl.broker.effects import Request, Wait, waiting
+from touchstone.reference_impl.broker.effects import Access, Request, Wait, waiting
+from touchstone.reference_impl.cluster.acls import Operation
 from touchstone.reference_impl.group.streams.group import Endpoint
 from touchstone.reference_impl.group.streams.heartbeat import (
     Beat,
@@ -23,7 +26,9 @@ from touchstone.reference_impl.group.streams.heartbeat import (
     HeartbeatResult,
     check,
 )
+from touchstone.reference_impl.group.streams.status import MISSING_INTERNAL, Status
 from touchstone.reference_impl.group.streams.tasks import KINDS, rows
+from touchstone.reference_impl.group.streams.topology import InternalTopic
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -42,15 +47,19 @@ def handle(
     def form(code: int, told: HeartbeatResult, at: int) -> Struct:
         if code:
             return fail(request, code)
-        topics.make(told.missing, client_id, at, patience_ms=PATIENCE * interval)
-        statuses = topics.explained(told.statuses, told.missing, at)
+        denied = _not_to_create(request.access, told.missing)
+        if denied:
+            statuses = with_denied(told.statuses, denied)
+        else:
+            topics.make(told.missing, client_id, at, patience_ms=PATIENCE * interval)
+            statuses = topics.explained(told.statuses, told.missing, at)
         return _answer(told, interval) | {
             "status": [{"status_code": code, "status_detail": words} for code, words in statuses]
         }
 
     try:
         if body["topology"] is not None:
-            _check_topics(body["topology"])
+            _check_topics(body["topology"], request.access)
         check(body)
         code = groups.refusal(body["group_id"], member=True)
         if code:
@@ -74,8 +83,26 @@ def fail(request: Request, code: int) -> Struct:
     }
 
 
-def _check_topics(topology: Struct) -> None:
-    """Raise ApiError for topics that no application may name."""
+def _not_to_create(access: Access | None, missing: Iterable[InternalTopic]) -> list[str]:
+    """Those that the peer may not have the coordinator make."""
+    if access is None or access.cluster(Operation.CREATE):
+        return []
+    return [each.name for each in missing if not access.topic(Operation.CREATE, each.name)]
+
+
+def with_denied(statuses: Iterable[Status], denied: list[str]) -> list[Status]:
+    """The statuses, where topics are missing with those that the peer may not create."""
+    words = f"Unauthorized to CREATE on topics {', '.join(denied)}."
+    told = list(statuses)
+    for at, status in enumerate(told):
+        if status.code == MISSING_INTERNAL:
+            told[at] = Status(MISSING_INTERNAL, f"{status.detail}; {words}")
+            return told
+    return [*told, Status(MISSING_INTERNAL, words)]
+
+
+def _check_topics(topology: Struct, access: Access | None) -> None:
+    """Raise ApiError for topics that no application may name, or not this one."""
     named: dict[str, None] = {}
     for one in topology["subtopologies"]:
         named |= dict.fromkeys((*one["source_topics"], *one["repartition_sink_topics"]))
@@ -89,6 +116,8 @@ def _check_topics(topology: Struct) -> None:
     if invalid:
         words = f"Topic names {','.join(invalid)} are not valid topic names."
         raise ApiError(ErrorCode.STREAMS_INVALID_TOPOLOGY, words)
+    if access and not all(access.topic(Operation.DESCRIBE, name) for name in named):
+        raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 
 
 def _answer(told: HeartbeatResult, interval_ms: int) -> Struct:

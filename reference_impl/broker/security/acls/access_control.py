@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from touchstone.reference_impl.broker.coordinators.groups import streams_are_served
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.security.acls.access import Access
 from touchstone.reference_impl.broker.security.acls.authorizer import Authorizer, settings_of
-from touchstone.reference_impl.broker.security.acls.guarding import SHARE, Asked
+from touchstone.reference_impl.broker.security.acls.guarding import SHARE, STREAMS, Asked
 from touchstone.reference_impl.broker.security.acls.guards import BROKERS_ONLY, GUARDS, UNGUARDED
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
 
@@ -42,6 +43,8 @@ class AccessControl:
     def _speaks(self, protocol: str) -> bool:
         if protocol == SHARE:
             return self._broker.room(ShareGroups).enabled()
+        if protocol == STREAMS:
+            return streams_are_served(self._broker)
         return bool(self._broker.persona.quirk("groups.consumer-protocol-is-on"))
 
     def guarded(self, key: int, handle: Handle) -> Handle:

@@ -24,7 +24,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
-CONSUMER, SHARE = "consumer", "share"
+CONSUMER, SHARE, STREAMS = "consumer", "share", "streams"
 REFUSALS = {
     TOPIC: E.TOPIC_AUTHORIZATION_FAILED,
     GROUP: E.GROUP_AUTHORIZATION_FAILED,
@@ -43,7 +43,7 @@ class Asked:
     metadata: MetadataView
     config: Mapping[str, str]
     controls: bool  # whether this broker is where the controller is
-    speaks: Callable[[str], bool]  # whether a protocol of groups is on: CONSUMER, SHARE
+    speaks: Callable[[str], bool]  # whether a protocol of groups is on: CONSUMER, SHARE, STREAMS
 
     @property
     def body(self) -> Struct:

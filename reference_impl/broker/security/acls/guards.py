@@ -19,6 +19,7 @@ from touchstone.reference_impl.broker.security.acls.guarding import (
     CONSUMER,
     GROUP,
     SHARE,
+    STREAMS,
     TOPIC,
     TRANSACTIONAL_ID,
     Guard,
@@ -115,8 +116,8 @@ GUARDS: Mapping[int, Guard] = {
     85: BROKERS_ONLY,  # WriteShareGroupState
     86: BROKERS_ONLY,  # DeleteShareGroupState
     87: BROKERS_ONLY,  # ReadShareGroupStateSummary
-    88: _READS_GROUP,  # StreamsGroupHeartbeat
-    89: Rows(GROUP, Op.DESCRIBE, "group_ids", "groups", of_field(None), first=True),
+    88: while_on(STREAMS, _READS_GROUP),  # StreamsGroupHeartbeat: its handler looks at topics
+    89: while_on(STREAMS, groups.describe_streams),
     90: while_on(SHARE, groups.describe_share_offsets),
     91: while_on(SHARE, chain(_READS_GROUP, groups.alter_share_offsets)),  # AlterShareGroupOffsets
     92: while_on(SHARE, chain(named(GROUP, Op.DELETE, "group_id"),

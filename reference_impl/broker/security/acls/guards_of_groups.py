@@ -206,30 +206,50 @@ def _subscribes(asked: Asked, serve: Serve) -> Any:
 member_heartbeat: Guard = chain(named(GROUP, Op.READ, "group_id"), _subscribes)
 
 
-def _assigned_topics(asked: Asked, serve: Serve) -> Any:
+def _assigned(row: Struct) -> set[str]:
+    return {
+        each["topic_name"]
+        for member in row.get("members", ())
+        for place in ("assignment", "target_assignment")
+        for each in member.get(place, {}).get("topic_partitions", ())
+    }
+
+
+def _of_topology(row: Struct) -> set[str]:
+    names: set[str] = set()
+    for one in (row.get("topology") or {}).get("subtopologies", ()):
+        names |= {*one["source_topics"], *one["repartition_sink_topics"]}
+        for kind in ("repartition_source_topics", "state_changelog_topics"):
+            names |= {topic["name"] for topic in one[kind]}
+    return names
+
+
+def _whose_topics_are_seen(topics_of: Callable[[Struct], set[str]]) -> Guard:
     """A group one of whose topics may not be described is not described."""
 
-    def told(row: Struct) -> Struct:
-        names = {
-            each["topic_name"]
-            for member in row.get("members", ())
-            for place in ("assignment", "target_assignment")
-            for each in member.get(place, {}).get("topic_partitions", ())
-        }
-        if all(asked.access.topic(Op.DESCRIBE, name) for name in names):
-            return row
-        alone = asked.having(group_ids=[row["group_id"]]).request
-        body = registry.refusal(alone, E.TOPIC_AUTHORIZATION_FAILED)
-        return (body or {})["groups"][0]
+    def guarded(asked: Asked, serve: Serve) -> Any:
+        def shown(row: Struct) -> Struct:
+            if all(asked.access.topic(Op.DESCRIBE, name) for name in topics_of(row)):
+                return row
+            alone = asked.having(group_ids=[row["group_id"]]).request
+            body = registry.refusal(alone, E.TOPIC_AUTHORIZATION_FAILED)
+            return (body or {})["groups"][0]
 
-    def form(body: Struct) -> Struct:
-        return {**body, "groups": [told(row) for row in body["groups"]]}
+        def form(body: Struct) -> Struct:
+            return {**body, "groups": [shown(row) for row in body["groups"]]}
 
-    return once_there(serve(asked), form)
+        return once_there(serve(asked), form)
+
+    return guarded
 
 
-describe_members: Guard = chain(
-    told_bits(GROUP, "groups", "group_id", "authorized_operations"),
-    Rows(GROUP, Op.DESCRIBE, "group_ids", "groups", of_field(None), first=True),
-    _assigned_topics,
-)
+def _describe(topics_of: Callable[[Struct], set[str]]) -> Guard:
+    return chain(
+        told_bits(GROUP, "groups", "group_id", "authorized_operations"),
+        Rows(GROUP, Op.DESCRIBE, "group_ids", "groups", of_field(None), first=True),
+        _whose_topics_are_seen(topics_of),
+    )
+
+
+describe_members: Guard = _describe(_assigned)
+describe_streams: Guard = _describe(_of_topology)
