@@ -1,0 +1,77 @@
+"""The reference client on real Kafka 4.3, 2.8 and 1.0: what it does on our broker it does there.
+
+One cluster at a time: each release is started when the one before it has been stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from touchstone.harness.model.target import Shape
+from touchstone.harness.targets import parse
+from touchstone.harness.tests.clients.conftest import HASTE
+from touchstone.harness.tests.clients.programs import PATIENCE_S
+from touchstone.reference_impl.io.client import Client
+from touchstone.reference_impl.tests.client.admin import walks
+from touchstone.reference_impl.tests.client.admin.test_over_sockets import FIRST, RELEASES
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.live,
+    pytest.mark.java,
+    pytest.mark.maven,
+    pytest.mark.timeout(4 * PATIENCE_S),
+]
+REAL = ("4.3", "2.8", "1.0")
+# Who connects without a name may do anything, so every other test sees what it would see without.
+_AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+_COMMON = ("group.initial.rebalance.delay.ms", "offsets.topic.num.partitions")
+
+
+@pytest.fixture(scope="module", params=REAL)
+def release(request) -> Iterator[tuple[str, str]]:
+    """A release and the addresses of its one broker."""
+    target = parse(f"kafka@{request.param}")
+    if reason := target.available():
+        pytest.skip(f"not run: {reason}")
+    names = (
+        HASTE | _AUTHORIZER if request.param == "4.3" else {name: HASTE[name] for name in _COMMON}
+    )
+    endpoint = target.start(Shape(1, config=names))
+    yield request.param, ",".join(f"{host}:{port}" for host, port in endpoint.bootstrap)
+    target.stop()
+
+
+@pytest.fixture
+def client(release) -> Iterator[Client]:
+    with Client(release[1]) as client:
+        yield client
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < end, "it does not come"
+
+
+@pytest.mark.parametrize("walk", FIRST, ids=lambda walk: walk.__name__)
+def test_a_walk_of_the_admin_client(release, client, walk):
+    if RELEASES.index(release[0]) >= RELEASES.index(FIRST[walk]):
+        walk(client, f"admin-{walk.__name__}", until)
+
+
+def test_the_cluster_is_described(client):
+    walks.cluster(client)
+
+
+def test_access_is_granted_where_there_is_an_authorizer(release, client):
+    if release[0] == REAL[0]:
+        walks.access(client, "granted", until)
+    else:
+        walks.no_access_control(client)
