@@ -11,12 +11,21 @@ import random
 import selectors
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, overload
 
 from touchstone.reference_impl.client.admin import Admin
 from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
+from touchstone.reference_impl.client.configs.consumer_config import (
+    consumer_config,
+    consumer_options,
+)
+from touchstone.reference_impl.client.configs.definitions import NEWEST
+from touchstone.reference_impl.client.configs.producer_config import (
+    producer_config,
+    producer_options,
+)
 from touchstone.reference_impl.client.connection import (
     Connection,
     ProtocolFault,
@@ -98,6 +107,7 @@ class Client:
         connect_timeout_s: float = _CONNECT_TIMEOUT_S,
     ):
         rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
+        self.bootstrap = list(rows)
         hosts = [row.rpartition(":") for row in rows]
         self.view = View([(host, int(port)) for host, _, port in hosts], self.now())
         self.client_id = client_id
@@ -132,10 +142,29 @@ class Client:
     def admin(self) -> BlockingAdmin:
         return BlockingAdmin(self, Admin(self.view))
 
-    def producer(self, **options: Any) -> BlockingProducer:
+    def producer(
+        self, config: Mapping[str, Any] | None = None, *, release: str = NEWEST, **options: Any
+    ) -> BlockingProducer:
+        """A producer; `config` has Java's names, with the defaults of that release's client.
+
+        `options` are `Producer`'s keyword arguments and win over `config`. Serializers are `bytes`
+        where nobody names others. Raises ConfigException.
+        """
         self.view.now = self.now()
+        if config is not None:
+            writes = {"key.serializer": bytes, "value.serializer": bytes}
+            found = producer_config(self._mine | writes | dict(config), release)
+            options = producer_options(found) | options
+            if found["transactional.id"] is not None:
+                options.setdefault("transaction_timeout_ms", found["transaction.timeout.ms"])
+                return self.transactional_producer(found["transactional.id"], **options)
         producer = Producer(self.view, randrange=self.random.randrange, **options)
         return BlockingProducer(self, producer)
+
+    @property
+    def _mine(self) -> dict[str, Any]:
+        """What Java's clients each want to be told, and every client of ours has from here."""
+        return {"bootstrap.servers": self.bootstrap, "client.id": self.client_id}
 
     def transactional_producer(
         self, transactional_id: str, **options: Any
@@ -182,13 +211,23 @@ class Client:
         group: str | None = None,
         topics: Iterable[str] = (),
         protocol: str = "classic",
+        config: Mapping[str, Any] | None = None,
+        release: str = NEWEST,
         **options: Any,
     ) -> BlockingConsumer:
         """A consumer of these partitions, or of its share of `topics` as a member of `group`.
 
         `protocol` is how it is a member: "classic", or "consumer" (KIP-848, brokers from 4.0 on).
+        `config` has Java's names, `group.id` and `group.protocol` among them, with the defaults of
+        that release's client; keyword arguments win over it. Raises ConfigException.
         """
         self.view.now = self.now()
+        if config is not None:
+            reads = {"key.deserializer": bytes, "value.deserializer": bytes}
+            named = {"group.id": group, "group.protocol": protocol} if group is not None else {}
+            found = consumer_config(self._mine | reads | named | dict(config), release)
+            options = consumer_options(found) | options
+            group, protocol = found["group.id"], (found["group.protocol"] or "classic").lower()
         if group is None:
             if topics:
                 raise ValueError("topics are shared out in a group: name one, or give partitions")
