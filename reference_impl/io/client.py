@@ -1,18 +1,15 @@
-"""Sockets and the wall clock for the client: runs its flows, one thread, blocking.
+"""The client as its users see it: runs its flows over sockets, one thread, blocking.
 
-Everything that decides is in `reference_impl/client`; this file connects, reads, writes and waits.
-A `Client` belongs to one thread.
+Everything that decides is in `reference_impl/client`; sockets are `client_network.py`'s. A `Client`
+belongs to one thread.
 """
 
 from __future__ import annotations
 
 import base64
 import random
-import selectors
-import socket
-import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
 from touchstone.reference_impl.client.admin import Admin
@@ -26,18 +23,11 @@ from touchstone.reference_impl.client.configs.producer_config import (
     producer_config,
     producer_options,
 )
-from touchstone.reference_impl.client.connection import (
-    Connection,
-    ProtocolFault,
-    Reply,
-    Unsupported,
-)
 from touchstone.reference_impl.client.consumer import Consumer
 from touchstone.reference_impl.client.flow import (
-    Answer,
     Ask,
+    Exchange,
     Failed,
-    FailureKind,
     Flow,
     Outcome,
     Pause,
@@ -55,44 +45,11 @@ from touchstone.reference_impl.io.blocking import (
     BlockingProducer,
     BlockingTransactionalProducer,
 )
+from touchstone.reference_impl.io.client_network import ClientNetwork, now_ms
 from touchstone.reference_impl.wire.schema import Struct
 
 T = TypeVar("T")
-_CHUNK = 1 << 18
 _CONNECT_TIMEOUT_S = 10.0
-
-
-@dataclass(slots=True)
-class _Round:
-    """What is asked at once: each ask with its place, by ticket, and what came of it, by place."""
-
-    asks: dict[int, tuple[int, Ask]] = field(default_factory=dict)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
-
-
-class _Link:
-    """A socket and the connection that speaks over it."""
-
-    def __init__(
-        self, node: int, address: tuple[str, int], connection: Connection, patience_s: float
-    ):
-        self.node = node
-        self.connection = connection
-        self.socket = socket.create_connection(address, timeout=patience_s)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket.setblocking(False)
-        self.unsent = b""
-
-    def flush(self) -> bool:
-        """Write what can be written; True while something is left."""
-        self.unsent += self.connection.outgoing()
-        while self.unsent:
-            try:
-                sent = self.socket.send(self.unsent)
-            except BlockingIOError:
-                break
-            self.unsent = self.unsent[sent:]
-        return bool(self.unsent)
 
 
 class Client:
@@ -111,16 +68,12 @@ class Client:
         hosts = [row.rpartition(":") for row in rows]
         self.view = View([(host, int(port)) for host, _, port in hosts], self.now())
         self.client_id = client_id
-        self.connect_timeout_s = connect_timeout_s
         self.random = random.Random(seed)
-        self._links: dict[int, _Link] = {}
-        self._plain: set[int] = set()  # nodes that closed on our ApiVersions; they get version 0
-        self._selector = selectors.DefaultSelector()
-        self._serial = 0
+        self._network = ClientNetwork(self.view, client_id, connect_timeout_s)
 
     @staticmethod
     def now() -> int:
-        return time.time_ns() // 1_000_000
+        return now_ms()
 
     def __enter__(self) -> Client:
         return self
@@ -129,14 +82,11 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        for link in list(self._links.values()):
-            self._drop(link)
-        self._selector.close()
+        self._network.close()
 
     def drop(self, node: int) -> None:
-        """End the connection to a node, if there is one; the next ask makes a new one."""
-        if node in self._links:
-            self._drop(self._links[node])
+        """End the connections to a node, if there are any; the next ask makes a new one."""
+        self._network.drop(node)
 
     @property
     def admin(self) -> BlockingAdmin:
@@ -265,123 +215,22 @@ class Client:
                 wanted = next(flow) if given is None else flow.send(given)
             except StopIteration as end:
                 return end.value
+            given = []
             if isinstance(wanted, Pause):
-                time.sleep(max(0, wanted.until - self.now()) / 1000)
-                given = []
+                self._network.wait(lambda: False, wanted.until)
+            elif isinstance(wanted, Exchange):
+                self._exchange(wanted)
             else:
                 given = self._ask(wanted)
 
+    def _exchange(self, wanted: Exchange) -> None:
+        for ask in wanted.asks:
+            self._network.start(ask, wanted.inbox.append)
+        self._network.wait(lambda: bool(wanted.inbox), wanted.until)
+
     def _ask(self, asks: Sequence[Ask]) -> list[Outcome]:
-        round = _Round()
+        outcomes: dict[int, Outcome] = {}
         for place, ask in enumerate(asks):
-            self._serial += 1
-            round.asks[self._serial] = (place, ask)
-            self._start(self._serial, ask, round)
-        while len(round.outcomes) < len(asks):
-            self._wait(round)
-        for link in self._links.values():
-            self._watch(link)
-        return [round.outcomes[place] for place in range(len(asks))]
-
-    def _start(self, ticket: int, ask: Ask, round: _Round) -> None:
-        place, _ = round.asks[ticket]
-        node = self.view.resolve(ask.node)
-        if node is None:
-            round.outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
-            return
-        try:
-            link = self._links.get(node) or self._connect(node)
-        except OSError as fault:
-            self.view.unreachable(node)
-            round.outcomes[place] = Failed(ask, "refused", str(fault))
-            return
-        try:
-            replies = link.connection.ask(ticket, ask, now=self.now())
-        except Unsupported as fault:
-            round.outcomes[place] = Failed(ask, "unsupported", str(fault))
-            return
-        self._replied(replies, round)
-        self._write(link, round)
-
-    def _connect(self, node: int) -> _Link:
-        first = 0 if node in self._plain else None
-        connection = Connection(self.client_id, now=self.now(), first_version=first)
-        link = _Link(node, self.view.addresses[node], connection, self.connect_timeout_s)
-        self._links[node] = link
-        self._selector.register(link.socket, selectors.EVENT_READ, link)
-        return link
-
-    def _drop(self, link: _Link) -> None:
-        if self._links.get(link.node) is link:
-            del self._links[link.node]
-        self._selector.unregister(link.socket)
-        link.socket.close()
-
-    def _wait(self, round: _Round) -> None:
-        deadlines = [link.connection.deadline() for link in self._links.values()]
-        soonest = min((each for each in deadlines if each is not None), default=self.now())
-        for key, events in self._selector.select(max(0, soonest - self.now()) / 1000):
-            link: _Link = key.data
-            if events & selectors.EVENT_READ:
-                self._read(link, round)
-            if self._links.get(link.node) is link:
-                self._write(link, round)
-        for link in list(self._links.values()):
-            if link.connection.expired(self.now()):
-                self._lose(link, "timeout", "no answer in time", round)
-
-    def _write(self, link: _Link, round: _Round) -> None:
-        try:
-            link.flush()
-        except OSError as fault:
-            self._lose(link, "closed", str(fault), round)
-            return
-        self._watch(link)
-
-    def _watch(self, link: _Link) -> None:
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if link.unsent else 0)
-        self._selector.modify(link.socket, events, link)
-
-    def _read(self, link: _Link, round: _Round) -> None:
-        try:
-            chunk = link.socket.recv(_CHUNK)
-        except BlockingIOError:
-            return
-        except OSError as fault:
-            self._lose(link, "closed", str(fault), round)
-            return
-        if not chunk:
-            self._lose(link, "closed", "the broker closed the connection", round)
-            return
-        try:
-            replies, impossible = link.connection.receive(chunk)
-        except ProtocolFault as fault:
-            self._lose(link, "malformed", str(fault), round)
-            return
-        self._replied(replies, round)
-        for ticket, why in impossible:
-            if ticket in round.asks:
-                place, ask = round.asks[ticket]
-                round.outcomes[place] = Failed(ask, "unsupported", str(why))
-
-    def _replied(self, replies: list[Reply], round: _Round) -> None:
-        for reply in replies:
-            if reply.ticket in round.asks:
-                place, ask = round.asks[reply.ticket]
-                round.outcomes[place] = Answer(ask, reply.version, reply.body or {})
-
-    def _lose(self, link: _Link, kind: FailureKind, why: str, round: _Round) -> None:
-        self._drop(link)
-        shy = kind == "closed" and not link.connection.negotiated and link.node not in self._plain
-        if shy:
-            self._plain.add(link.node)
-        else:
-            self.view.unreachable(link.node)
-        for ticket, _ in link.connection.abandon():
-            if ticket not in round.asks:
-                continue
-            place, ask = round.asks[ticket]
-            if shy:
-                self._start(ticket, ask, round)
-            else:
-                round.outcomes[place] = Failed(ask, kind, why)
+            self._network.start(ask, partial(outcomes.__setitem__, place))
+        self._network.wait(lambda: len(outcomes) == len(asks))
+        return [outcomes[place] for place in range(len(asks))]

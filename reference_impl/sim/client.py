@@ -7,7 +7,7 @@ and can sleep, as a process does that is killed or stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from touchstone.reference_impl.client.connection import (
 from touchstone.reference_impl.client.flow import (
     Answer,
     Ask,
+    Exchange,
     Failed,
     FailureKind,
     Flow,
@@ -33,13 +34,16 @@ from touchstone.reference_impl.sim.world import World
 from touchstone.reference_impl.wire.framing import Frames
 
 PATIENCE_MS = 2_000
+Sink = Callable[[Outcome], None]
+Where = tuple[int, int]  # node, lane
 
 
 class _Link:
     """A connection of this client: the client's protocol end and the broker's line."""
 
-    def __init__(self, node: int, host: Host, connection: Connection, line: Line) -> None:
-        self.node = node
+    def __init__(self, where: Where, host: Host, connection: Connection, line: Line) -> None:
+        self.where = where
+        self.node = where[0]
         self.host = host
         self.connection = connection
         self.line = line
@@ -58,12 +62,11 @@ class SimClient:
         self._hosts = hosts
         self.view = View([("sim", port) for port in hosts], world.now)
         self.view.patience_ms = PATIENCE_MS
-        self._links: dict[int, _Link] = {}
+        self._links: dict[Where, _Link] = {}
         self._flow: Flow[Any] | None = None
         self._done: Callable[[Any], None] = lambda result: None
-        self._asks: Sequence[Ask] = ()
-        self._outcomes: dict[int, Outcome] = {}
-        self._numbers: dict[int, int] = {}  # ticket -> place among the asks of this round
+        self._asked: dict[int, tuple[Ask, Sink]] = {}  # by ticket
+        self._ready: Callable[[], list[Outcome] | None] = lambda: None  # what to resume with
         self._serial = 0
         self._asleep: list[Callable[[], None]] | None = None  # what waits for it to wake
 
@@ -76,7 +79,8 @@ class SimClient:
         """End at once: the flow ends where it stands and the connections are reset."""
         if self._flow is None:
             return
-        self._flow, self.idle, self._numbers, self._asleep = None, True, {}, None
+        self._flow, self.idle, self._asked, self._asleep = None, True, {}, None
+        self._ready = lambda: None
         for link in list(self._links.values()):
             self._hang_up(link)
         self._links.clear()
@@ -108,41 +112,55 @@ class SimClient:
         if isinstance(wanted, Pause):
             self._world.at(max(wanted.until, self._world.now + 1), lambda: self._resume([]))
             return
-        self._asks, self._outcomes, self._numbers = wanted, {}, {}
+        if isinstance(wanted, Exchange):
+            self._exchange(wanted)
+            return
+        outcomes: dict[int, Outcome] = {}
+        count = len(wanted)
+        self._ready = lambda: (
+            [outcomes[place] for place in range(count)] if len(outcomes) == count else None
+        )
         for place, ask in enumerate(wanted):
-            self._serial += 1
-            self._numbers[self._serial] = place
-            self._start(self._serial, ask)
+            self._start(ask, partial(outcomes.__setitem__, place))
         self._settle()
 
-    def _settle(self) -> None:
-        """Go on once every ask of the round has its outcome; never inside of another step."""
-        if len(self._outcomes) == len(self._asks) and self._numbers:
-            self._numbers = {}
-            outcomes = [self._outcomes[place] for place in range(len(self._asks))]
-            self._world.at(self._world.now, lambda: self._resume(outcomes))
-        elif not self._asks:
-            self._world.at(self._world.now + 1, lambda: self._resume([]))
+    def _exchange(self, wanted: Exchange) -> None:
+        until, now = max(wanted.until, self._world.now + 1), self._world.now
+        self._ready = lambda: [] if wanted.inbox or self._world.now >= until else None
+        for ask in wanted.asks:
+            self._start(ask, wanted.inbox.append)
+        self._world.at(until, self._settle)
+        if now < until:
+            self._settle()
 
-    def _start(self, ticket: int, ask: Ask) -> None:
-        place = self._numbers[ticket]
+    def _settle(self) -> None:
+        """Go on once what the flow waits for is there; never inside of another step."""
+        given = self._ready()
+        if given is not None and self._flow is not None:
+            self._ready = lambda: None
+            self._world.at(self._world.now, lambda: self._resume(given))
+
+    def _start(self, ask: Ask, sink: Sink) -> None:
         node = self.view.resolve(ask.node)
         if node is None:
-            self._outcomes[place] = Failed(ask, "refused", f"node {ask.node} is not known")
+            sink(Failed(ask, "refused", f"node {ask.node} is not known"))
             return
-        link = self._links.get(node) or self._connect(node)
+        self._serial += 1
+        ticket = self._serial
+        self._asked[ticket] = ask, sink
+        link = self._links.get((node, ask.lane)) or self._connect((node, ask.lane))
         try:
             replies = link.connection.ask(ticket, ask, now=self._world.now)
         except Unsupported as fault:
-            self._outcomes[place] = Failed(ask, "unsupported", str(fault))
+            self._end(ticket, Failed(ask, "unsupported", str(fault)))
             return
         self._replied(replies)
         self._write(link)
 
     # --- connections ---------------------------------------------------------------------------
 
-    def _connect(self, node: int) -> _Link:
-        host = self._hosts[self.view.addresses[node][1]]
+    def _connect(self, where: Where) -> _Link:
+        host = self._hosts[self.view.addresses[where[0]][1]]
         connection = Connection(self.name, now=self._world.now)
         line = Line(
             self._world.number(),
@@ -150,7 +168,7 @@ class SimClient:
             lambda frame: self._arrives(link, frame),
             lambda: self._lose(link, "closed", "the broker closed the connection"),
         )
-        link = self._links[node] = _Link(node, host, connection, line)
+        link = self._links[where] = _Link(where, host, connection, line)
         return link
 
     def _write(self, link: _Link) -> None:
@@ -172,7 +190,7 @@ class SimClient:
 
     def _late(self, link: _Link) -> None:
         link.watched = None
-        if self._links.get(link.node) is not link:
+        if self._links.get(link.where) is not link:
             return
         if link.connection.expired(self._world.now):
             self._hang_up(link)
@@ -184,7 +202,7 @@ class SimClient:
         self._network.send(self.name, link.host.name, lambda: link.host.hung_up(link.line))
 
     def _arrives(self, link: _Link, frame: bytes) -> None:
-        if self._links.get(link.node) is not link:
+        if self._links.get(link.where) is not link:
             return
         try:
             chunk = len(frame).to_bytes(4, "big") + frame
@@ -194,30 +212,26 @@ class SimClient:
             return
         self._replied(replies)
         for ticket, why in impossible:
-            if ticket in self._numbers:
-                place = self._numbers[ticket]
-                self._outcomes[place] = Failed(self._asks[place], "unsupported", str(why))
+            ask, _ = self._asked[ticket]
+            self._end(ticket, Failed(ask, "unsupported", str(why)))
         self._write(link)
-        self._settle_if_asked()
+        self._settle()
 
     def _replied(self, replies: list[Reply]) -> None:
         for reply in replies:
-            place = self._numbers.get(reply.ticket)
-            if place is not None:
-                ask = self._asks[place]
-                self._outcomes[place] = Answer(ask, reply.version, reply.body or {})
+            ask, _ = self._asked[reply.ticket]
+            self._end(reply.ticket, Answer(ask, reply.version, reply.body or {}))
+
+    def _end(self, ticket: int, outcome: Outcome) -> None:
+        _, sink = self._asked.pop(ticket)
+        sink(outcome)
 
     def _lose(self, link: _Link, kind: FailureKind, why: str) -> None:
-        if self._links.get(link.node) is not link:
+        if self._links.get(link.where) is not link:
             return
-        del self._links[link.node]
+        del self._links[link.where]
         self.view.unreachable(link.node)
         for ticket, _ in link.connection.abandon():
-            place = self._numbers.get(ticket)
-            if place is not None:
-                self._outcomes[place] = Failed(self._asks[place], kind, why)
-        self._settle_if_asked()
-
-    def _settle_if_asked(self) -> None:
-        if self._numbers:
-            self._settle()
+            ask, sink = self._asked.pop(ticket)
+            sink(Failed(ask, kind, why))
+        self._settle()

@@ -3,7 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from touchstone.reference_impl.client.flow import Answer, Ask, Failed, Flow, Pause
+from touchstone.reference_impl.client.flow import (
+    Answer,
+    Ask,
+    Exchange,
+    Failed,
+    Flow,
+    Inbox,
+    Pause,
+)
 from touchstone.reference_impl.client.metadata import View
 
 Script = Callable[[Ask], dict[str, Any] | Failed]
@@ -54,6 +62,7 @@ class Runner:
         self.most = most
         self.asks: list[Ask] = []
         self.pauses: list[int] = []
+        self.under_way: list[tuple[Ask, Inbox]] = []
 
     def run(self, flow: Flow) -> Any:
         given: Any = None
@@ -68,10 +77,33 @@ class Runner:
                 self.view.now = wanted.until
                 given = []
                 continue
-            assert len(self.asks) < self.most, "the flow never ends"
-            self.asks += wanted
-            self.view.now += self.trip_ms
-            given = [self._answer(ask) for ask in wanted]
+            if isinstance(wanted, Exchange):
+                self._exchange(wanted)
+                given = []
+                continue
+            given = self._answers(wanted)
+
+    def _answers(self, asks: list[Ask]) -> list[Answer | Failed]:
+        assert len(self.asks) < self.most, "the flow never ends"
+        self.asks += asks
+        self.view.now += self.trip_ms
+        return [self._answer(ask) for ask in asks]
+
+    def _exchange(self, wanted: Exchange) -> None:
+        """What is sent is answered by the next exchange at the latest; one that waits sees it now.
+
+        Nothing under way, nothing to be sent: time passes.
+        """
+        self.under_way += ((ask, wanted.inbox) for ask in wanted.asks)
+        waits = wanted.until > self.view.now and not wanted.inbox
+        if waits and not self.under_way:
+            self.pauses.append(wanted.until - self.view.now)
+            self.view.now = wanted.until
+        elif waits or not wanted.asks:
+            given, self.under_way = self.under_way, []
+            outcomes = self._answers([ask for ask, _ in given])
+            for (_, inbox), outcome in zip(given, outcomes, strict=True):
+                inbox.append(outcome)
 
     def _answer(self, ask: Ask) -> Answer | Failed:
         said = self.script(ask)
