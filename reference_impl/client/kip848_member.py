@@ -60,7 +60,7 @@ class Kip848Member:
             "server_assignor": assignor,
         }
         self._told: Struct = {}  # what the coordinator knows of us
-        self._beat_at = 0
+        self.beat_at = 0
         self._interval_ms = _FIRST_INTERVAL_MS
         self._failures = 0
 
@@ -87,7 +87,7 @@ class Kip848Member:
             f: value for f, value in self._state().items() if f not in told or told[f] != value
         }
         joins = self.generation < 0
-        if self.view.now < self._beat_at and (self._failures or not (changed or joins)):
+        if self.view.now < self.beat_at and (self._failures or not (changed or joins)):
             return
         said = {
             field: _rows(v) if field == "topic_partitions" else v for field, v in changed.items()
@@ -98,7 +98,7 @@ class Kip848Member:
         self.id = answer["member_id"] or self.id
         self.generation, self.rejoin, self._failures = answer["member_epoch"], "", 0
         self._interval_ms = answer["heartbeat_interval_ms"]
-        self._beat_at = self.view.now + self._interval_ms
+        self.beat_at = self.view.now + self._interval_ms
         self._told |= changed
         if answer["assignment"] is not None:
             self.target = frozenset(
@@ -113,7 +113,7 @@ class Kip848Member:
             epoch = _STEPS_OUT if self.instance_id else _LEAVES
             yield from self.coordinator.once(_API, self._body({}, epoch))
         self.lose(why)
-        self._beat_at = 0
+        self.beat_at = 0
 
     def _state(self) -> Struct:
         return {
@@ -143,10 +143,10 @@ class Kip848Member:
             does = self.react(_API, outcome.body["error_code"])
         self._told.clear()
         if does in (Do.LATER, Do.ELSEWHERE):
-            self._beat_at = self.view.now + self.view.backoff.delay(self._failures)
+            self.beat_at = self.view.now + self.view.backoff.delay(self._failures)
             self._failures += 1
         else:
-            self._beat_at = 0
+            self.beat_at = 0
         return None
 
     def react(self, api: str, code: int) -> Do:
@@ -159,7 +159,7 @@ class Kip848Member:
         if does is Do.ELSEWHERE:
             self.coordinator.forget()
         elif does is Do.REJOIN:
-            self._beat_at = 0  # the next heartbeat brings the new epoch
+            self.beat_at = 0  # the next heartbeat brings the new epoch
         elif does is Do.FORGET:
             self.lose(why)
         return does

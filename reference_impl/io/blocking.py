@@ -8,34 +8,50 @@ rest of a core is reached by name all the same, for tests that look inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from re import Pattern
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 from touchstone.reference_impl.client.admin import Admin
 from touchstone.reference_impl.client.consumer import Consumer
-from touchstone.reference_impl.client.flow import Flow, TopicPartition
+from touchstone.reference_impl.client.flow import ClientError, Flow, TopicPartition
 from touchstone.reference_impl.client.group_consumer import GroupConsumer, Listener
 from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
+from touchstone.reference_impl.io.heartbeats import Heartbeats
 from touchstone.reference_impl.wire.schema import Struct
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class ConcurrentAccess(ClientError):
+    """Another thread is in a call of this consumer; only `wakeup` may be called then (CONS-05)."""
+
+
+class ConsumerClosed(ClientError):
+    """The consumer was closed (CONS-05)."""
+
+
 class Runner(Protocol):
     """Who runs flows: `io.client.Client`."""
 
     view: View
+    lock: threading.RLock
 
     @staticmethod
     def now() -> int: ...
 
     def run(self, flow: Flow[T]) -> T: ...
+
+    def interrupt(self) -> None: ...
+
+    def keep_alive(self, core: GroupConsumer) -> Heartbeats: ...
 
 
 class Blocking:
@@ -53,11 +69,17 @@ class Blocking:
                 return found
             return lambda *arguments, **options: _called(self, name, arguments, options)
 
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        with self._client.lock:
+            yield
+
 
 def _called(self: Blocking, name: str, arguments: Any, options: Any) -> Any:
-    self._client.view.now = self._client.now()
-    result = getattr(self.core, name)(*arguments, **options)  # a subclass may have its own
-    return self._client.run(result) if isinstance(result, Generator) else result
+    with self._entered():
+        self._client.view.now = self._client.now()
+        result = getattr(self.core, name)(*arguments, **options)  # a subclass may have its own
+        return self._client.run(result) if isinstance(result, Generator) else result
 
 
 def _run(flow: Callable[Concatenate[Any, P], Flow[T]]) -> Callable[Concatenate[Any, P], T]:
@@ -155,10 +177,17 @@ class BlockingTransactionalProducer(BlockingProducer):
 
 
 class BlockingConsumer(Blocking):
-    """A consumer of partitions that it was given."""
+    """A consumer of partitions that it was given; one thread at a time may call it (CONS-05)."""
+
+    _owner: int | None = None
+    _depth = 0
+    _closed = False
 
     assign = _same(Consumer.assign)
     seek = _same(Consumer.seek)
+    seek_to_beginning = _same(Consumer.seek_to_beginning)
+    seek_to_end = _same(Consumer.seek_to_end)
+    position = _run(Consumer.position)
     pause = _same(Consumer.pause)
     resume = _same(Consumer.resume)
     lag = _same(Consumer.lag)
@@ -166,7 +195,43 @@ class BlockingConsumer(Blocking):
     offsets_for_times = _run(Consumer.offsets_for_times)
     beginning_offsets = _run(Consumer.beginning_offsets)
     end_offsets = _run(Consumer.end_offsets)
-    close = _run(Consumer.close)
+    _close = _run(Consumer.close)
+
+    @contextmanager
+    def _entered(self) -> Iterator[None]:
+        me = threading.get_ident()
+        if self._closed:
+            raise ConsumerClosed("this consumer has been closed (CONS-05)")
+        if self._owner not in (None, me):
+            raise ConcurrentAccess("another thread is in a call of this consumer (CONS-05)")
+        self._owner = me
+        self._depth += 1
+        try:
+            with self._client.lock:
+                yield
+        finally:
+            self._depth -= 1
+            if not self._depth:
+                self._owner = None
+
+    def wakeup(self) -> None:
+        """Have the poll that waits, or the next, raise Wakeup; any thread may call this."""
+        self.core.wakeup()
+        self._client.interrupt()
+
+    def close(self, timeout_ms: int = 30_000) -> None:
+        """Let go of what brokers keep for this consumer, in this time; once is enough."""
+        if not self._closed:
+            try:
+                self._close(timeout_ms)
+            finally:
+                self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     @property
     def positions(self) -> dict[TopicPartition, int | None]:
@@ -184,7 +249,18 @@ class BlockingGroupConsumer(BlockingConsumer):
     commit = _run(GroupConsumer.commit)
     commit_async = _same(GroupConsumer.commit_async)
     committed = _run(GroupConsumer.committed)
-    close = _run(GroupConsumer.close)
+    _close = _run(GroupConsumer.close)
+    _heartbeats: Heartbeats | None = None
+
+    def heartbeat_in_background(self) -> None:
+        """Keep the membership while the application works between polls (CONS-44)."""
+        self._heartbeats = self._client.keep_alive(self.core)
+
+    def close(self, timeout_ms: int = 30_000) -> None:
+        """Commit if that is automatic, leave the group, in this time; once is enough."""
+        if self._heartbeats is not None:
+            self._heartbeats.stop()
+        super().close(timeout_ms)
 
     @property
     def group_metadata(self) -> Struct:

@@ -1,13 +1,14 @@
 """The client as its users see it: runs its flows over sockets, one thread, blocking.
 
 Everything that decides is in `reference_impl/client`; sockets are `client_network.py`'s. A `Client`
-belongs to one thread.
+belongs to one thread, and to the threads that keep its consumers' memberships.
 """
 
 from __future__ import annotations
 
 import base64
 import random
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeVar, overload
@@ -33,6 +34,7 @@ from touchstone.reference_impl.client.flow import (
     Pause,
     TopicPartition,
 )
+from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
@@ -46,6 +48,7 @@ from touchstone.reference_impl.io.blocking import (
     BlockingTransactionalProducer,
 )
 from touchstone.reference_impl.io.client_network import ClientNetwork, now_ms
+from touchstone.reference_impl.io.heartbeats import Heartbeats
 from touchstone.reference_impl.wire.schema import Struct
 
 T = TypeVar("T")
@@ -69,7 +72,10 @@ class Client:
         self.view = View([(host, int(port)) for host, _, port in hosts], self.now())
         self.client_id = client_id
         self.random = random.Random(seed)
+        self.lock = threading.RLock()  # held while a flow runs
         self._network = ClientNetwork(self.view, client_id, connect_timeout_s)
+        self._interrupted = False
+        self._heartbeats: list[Heartbeats] = []
 
     @staticmethod
     def now() -> int:
@@ -82,6 +88,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
+        self._network.give_up()
+        for each in self._heartbeats:
+            each.stop()
         self._network.close()
 
     def drop(self, node: int) -> None:
@@ -178,6 +187,7 @@ class Client:
             found = consumer_config(self._mine | reads | named | dict(config), release)
             options = consumer_options(found) | options
             group, protocol = found["group.id"], (found["group.protocol"] or "classic").lower()
+        alive = options.pop("heartbeat_in_background", True)
         if group is None:
             if topics:
                 raise ValueError("topics are shared out in a group: name one, or give partitions")
@@ -197,7 +207,21 @@ class Client:
             member.subscribe(topics)
         else:
             member.assign(places)
+        if alive:
+            member.heartbeat_in_background()
         return member
+
+    def keep_alive(self, core: GroupConsumer) -> Heartbeats:
+        """A thread that keeps this member in its group between its calls."""
+        made = Heartbeats(self, core)
+        self._heartbeats.append(made)
+        made.start()
+        return made
+
+    def interrupt(self) -> None:
+        """Have the exchange that waits, or the next one, return at once; for any thread."""
+        self._interrupted = True
+        self._network.wake()
 
     def ask(self, api: str, body: Struct, node: int | str = "any", **options: Any) -> Struct:
         """Send one request and return its decoded answer."""
@@ -208,6 +232,10 @@ class Client:
 
     def run(self, flow: Flow[T]) -> T:
         """Do what the flow yields until it returns."""
+        with self.lock:
+            return self._run(flow)
+
+    def _run(self, flow: Flow[T]) -> T:
         given: list[Outcome] | None = None
         while True:
             self.view.now = self.now()
@@ -226,7 +254,8 @@ class Client:
     def _exchange(self, wanted: Exchange) -> None:
         for ask in wanted.asks:
             self._network.start(ask, wanted.inbox.append)
-        self._network.wait(lambda: bool(wanted.inbox), wanted.until)
+        self._network.wait(lambda: bool(wanted.inbox) or self._interrupted, wanted.until)
+        self._interrupted = False
 
     def _ask(self, asks: Sequence[Ask]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}

@@ -68,11 +68,17 @@ class ClientNetwork:
         self._asked: dict[int, tuple[Ask, Sink]] = {}  # by ticket
         self._plain: set[int] = set()  # nodes that closed on our ApiVersions; they get version 0
         self._serial = 0
+        self._given_up = False
         self._selector = selectors.DefaultSelector()
         self._awake, self._waker = socket.socketpair()
         self._awake.setblocking(False)
         self._waker.setblocking(False)
         self._selector.register(self._awake, selectors.EVENT_READ, None)
+
+    def give_up(self) -> None:
+        """Have whoever waits, in another thread, raise OSError: it will not be answered."""
+        self._given_up = True
+        self.wake()
 
     def close(self) -> None:
         for link in list(self._links.values()):
@@ -123,6 +129,8 @@ class ClientNetwork:
         if until is not None and not done():
             self._pass(until)
         while not done() and (until is None or now_ms() < until):
+            if self._given_up:
+                raise OSError("the client is closed")
             self._pass(until)
 
     def _pass(self, until: int | None) -> None:
