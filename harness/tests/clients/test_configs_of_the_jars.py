@@ -46,7 +46,7 @@ CASES = (
     ("producer", {"enable.idempotence": False, "transactional.id": "t"}),
     ("producer", {"enable.idempotence": True, "retries": 0}),
     ("producer", {"enable.idempotence": True, "max.in.flight.requests.per.connection": 6}),
-    ("producer", {"interceptor.classes": "a,,b"}),
+    ("producer", {"ssl.cipher.suites": "a,,b"}),
     ("producer", {"linger.ms": True}),
     ("producer", {"max.in.flight.requests.per.connection": 0}),
     ("producer", {"metadata.max.idle.ms": 4999}),
@@ -114,13 +114,15 @@ def test_every_row_is_the_jars(release):
 def test_java_says_the_same_of_these_configurations(release):
     known = {name for kind in ("producer", "consumer") for name in definitions(kind, release)}
     cases = [each for each in CASES if each[1].keys() <= known]
+    if release in ("1.0", "2.2", "2.8"):  # there it is JAAS that says no
+        cases = [each for each in cases if "sasl.mechanism" not in each[1]]
     given = "\n".join("\t".join((kind, *words(config))) for kind, config in cases)
     answers = said_by_java(release, "ask", given=given)
     pairs = [
         (config, ours(kind, config, release), answer)
         for (kind, config), answer in zip(cases, answers, strict=True)
     ]
-    assert [each for each in pairs if each[1] != each[2]] == []
+    assert "\n".join(map(str, (each for each in pairs if each[1] != each[2]))) == ""
 
 
 def words(config: dict) -> list[str]:

@@ -17,6 +17,7 @@ from .parsing import ConfigException, invalid, parse
 from .validators import check, without_duplicates
 
 LOG = logging.getLogger("touchstone.client.configs")
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _ONE_EACH_UP_TO = "2.8"  # AbstractConfig.logUnused: one line per name, later one for all of them
 
 
@@ -52,7 +53,7 @@ def parsed(client: ClientKind, given: Mapping[str, Any], release: str = NEWEST) 
         for name, definition in definitions(client, release).items()
     }
     config = ClientConfig(client, release, dict(given), values)
-    _check_sasl(config)
+    _check_security(config)
     _warn_of_static_backoff(config)
     _keep_reconnects_apart(config)
     return config
@@ -118,9 +119,13 @@ def _warn_of_unknown(names: Collection[str], release: str) -> None:
         LOG.warning("These configurations '%s' were supplied but are not used yet.", listed)
 
 
-def _check_sasl(config: ClientConfig) -> None:
-    asks = (config["security.protocol"] or "").upper().startswith("SASL_")
-    if asks and not config["sasl.mechanism"]:
+def _check_security(config: ClientConfig) -> None:
+    protocol = (config["security.protocol"] or "").upper()
+    if protocol not in _PROTOCOLS:  # up to 2.8 no validator has looked before
+        kind = "org.apache.kafka.common.security.auth.SecurityProtocol"
+        raise ConfigException(f"No enum constant {kind}.{protocol}")
+    checked = RELEASES.index(config.release) > RELEASES.index(_ONE_EACH_UP_TO)
+    if checked and protocol.startswith("SASL_") and not config["sasl.mechanism"]:
         why = (
             "When the security.protocol configuration enables SASL, mechanism must be non-null"
             " and non-empty string."

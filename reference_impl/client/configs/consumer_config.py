@@ -89,6 +89,8 @@ def consumer_config(given: Mapping[str, Any], release: str = NEWEST) -> ClientCo
                 "enable.auto.commit cannot be set to true when default group id (null) is used."
             )
     protocol = (config["group.protocol"] or "").lower()
+    if protocol == "consumer" and config.release != NEWEST:
+        protocol = ""  # 3.9 takes them all
     refused = [name for name in _REFUSED.get(protocol, ()) if str(given.get(name) or "").strip()]
     if refused:
         raise ConfigException(
@@ -115,6 +117,8 @@ def consumer_options(config: ClientConfig) -> dict[str, Any]:
 def _client_id(config: ClientConfig) -> str:
     if config.release in ("1.0", "2.2"):
         return f"consumer-{next(_numbers)}"
+    if config["group.instance.id"] == "":  # JoinGroupRequest.validateGroupInstanceId
+        raise ConfigException("Group instance id must be non-empty string")
     own = config["group.instance.id"] or next(_numbers)
     group = "null" if config["group.id"] is None else config["group.id"]
     return f"consumer-{group}-{own}"

@@ -22,6 +22,7 @@ from .parsing import ConfigException
 
 CODECS = {"none": NONE, "gzip": GZIP, "snappy": SNAPPY, "lz4": LZ4, "zstd": ZSTD}
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
+_AT_MOST_5 = f"Must set {_IN_FLIGHT} to at most 5 to use the idempotent producer."
 _BY_CLIENT = (
     "bootstrap.servers",
     "client.id",
@@ -113,6 +114,8 @@ def _settle_idempotence(config: ClientConfig) -> None:
         raise ConfigException(
             f"To use the idempotent producer, {_IN_FLIGHT} must be set to at most 5."
             f" Current value is {config[_IN_FLIGHT]}."
+            if config.release == NEWEST
+            else _AT_MOST_5
         )
     for why in contradictions:
         LOG.info("Idempotence will be disabled because %s", why)
@@ -134,8 +137,8 @@ def _raise_for_idempotence(config: ClientConfig) -> None:
         config.values["retries"] = _INT_MAX
     elif not config["retries"]:
         raise ConfigException("Must set retries to non-zero when using the idempotent producer.")
-    if config.given(_IN_FLIGHT) and config[_IN_FLIGHT] > 5:
-        raise ConfigException(f"Must set {_IN_FLIGHT} to at most 5 to use the idempotent producer.")
+    if config[_IN_FLIGHT] > 5:
+        raise ConfigException(_AT_MOST_5)
     if not config.given("acks"):
         config.values["acks"] = "-1"
     elif config["acks"] != "-1":
