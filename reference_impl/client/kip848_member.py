@@ -27,12 +27,15 @@ REACTIONS: dict[str, dict[int, Do]] = {
     _API: _FENCED | dict.fromkeys(MOVED, Do.ELSEWHERE) | {E.COORDINATOR_LOAD_IN_PROGRESS: Do.LATER},
     "OffsetCommit": _FENCED | {E.STALE_MEMBER_EPOCH: Do.REJOIN},
 }
+REACTIONS["ShareGroupHeartbeat"] = REACTIONS[_API]
 
 Share = frozenset[tuple[bytes, int]]  # topic id, partition
 
 
 class Kip848Member:
     """`topics`, `regex` and `owned` are what a heartbeat reports; `target` is what it brought."""
+
+    api = _API
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Kip848Member:
         self.view = coordinator.view
         self.id = member_id
         self.instance_id = instance_id
+        self.rack = rack
         self.topics: frozenset[str] = frozenset()
         self.regex: str | None = None
         self.owned: Share = frozenset()
@@ -111,7 +115,7 @@ class Kip848Member:
         """Out of the group; a static member only steps out, its place is kept for a while."""
         if self.generation >= 0 and self.coordinator.node is not None:
             epoch = _STEPS_OUT if self.instance_id else _LEAVES
-            yield from self.coordinator.once(_API, self._body({}, epoch))
+            yield from self.coordinator.once(self.api, self._body({}, epoch))
         self.lose(why)
         self.beat_at = 0
 
@@ -134,13 +138,13 @@ class Kip848Member:
 
     def _said(self, changed: Struct, epoch: int) -> Flow[Struct | None]:
         """The answer, or None after its error was reacted to; then all is said again."""
-        outcome = yield from self.coordinator.once(_API, self._body(changed, epoch))
+        outcome = yield from self.coordinator.once(self.api, self._body(changed, epoch))
         if isinstance(outcome, Failed):
             does = Do.ELSEWHERE
         elif not outcome.body["error_code"]:
             return outcome.body
         else:
-            does = self.react(_API, outcome.body["error_code"])
+            does = self.react(self.api, outcome.body["error_code"])
         self._told.clear()
         if does in (Do.LATER, Do.ELSEWHERE):
             self.beat_at = self.view.now + self.view.backoff.delay(self._failures)

@@ -22,6 +22,7 @@ from touchstone.reference_impl.client.group_consumer import GroupConsumer, Liste
 from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
+from touchstone.reference_impl.client.share_consumer import ShareConsumer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.io.heartbeats import Heartbeats
 from touchstone.reference_impl.wire.schema import Struct
@@ -238,6 +239,24 @@ class BlockingConsumer(Blocking):
         """The offset of the next record of each partition; None until it is known."""
         found: dict[TopicPartition, int | None] = self.core.positions
         return found
+
+
+class BlockingShareConsumer(Blocking):
+    """A member of a share group (KIP-932)."""
+
+    subscribe = _same(ShareConsumer.subscribe)
+    unsubscribe = _run(ShareConsumer.unsubscribe)
+    poll = _run(ShareConsumer.poll)
+    beat = _run(ShareConsumer.beat)
+    acknowledge = _same(ShareConsumer.acknowledge)
+    commit_sync = _run(ShareConsumer.commit_sync)
+    close = _run(ShareConsumer.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class BlockingGroupConsumer(BlockingConsumer):

@@ -38,6 +38,7 @@ from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
+from touchstone.reference_impl.client.share_consumer import ShareConsumer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.io.blocking import (
     BlockingAdmin,
@@ -45,6 +46,7 @@ from touchstone.reference_impl.io.blocking import (
     BlockingGroupConsumer,
     BlockingKip848Consumer,
     BlockingProducer,
+    BlockingShareConsumer,
     BlockingTransactionalProducer,
 )
 from touchstone.reference_impl.io.client_network import ClientNetwork, now_ms
@@ -196,8 +198,7 @@ class Client:
             return BlockingConsumer(self, alone)
         member: BlockingGroupConsumer
         if protocol == "consumer":
-            own = base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
-            core = Kip848Consumer(self.view, group, member_id=own, **options)
+            core = Kip848Consumer(self.view, group, member_id=self._member_id(), **options)
             member = BlockingKip848Consumer(self, core)
         elif protocol == "classic":
             member = BlockingGroupConsumer(self, ClassicConsumer(self.view, group, **options))
@@ -210,6 +211,20 @@ class Client:
         if alive:
             member.heartbeat_in_background()
         return member
+
+    def share_consumer(
+        self, group: str, topics: Iterable[str] = (), **options: Any
+    ) -> BlockingShareConsumer:
+        """A member of a share group (KIP-932, brokers from 4.2 on)."""
+        self.view.now = self.now()
+        core = ShareConsumer(self.view, group, member_id=self._member_id(), **options)
+        if topics:
+            core.subscribe(topics)
+        return BlockingShareConsumer(self, core)
+
+    def _member_id(self) -> str:
+        """As a client makes its own (KIP-1082)."""
+        return base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
 
     def keep_alive(self, core: GroupConsumer) -> Heartbeats:
         """A thread that keeps this member in its group between its calls."""

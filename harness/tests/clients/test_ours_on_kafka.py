@@ -17,6 +17,8 @@ from touchstone.harness.tests.clients.programs import PATIENCE_S
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.tests.client.admin import walks
 from touchstone.reference_impl.tests.client.admin.test_over_sockets import FIRST, RELEASES
+from touchstone.reference_impl.tests.client.share_walks import WALKS as SHARE_WALKS
+from touchstone.reference_impl.tests.client.test_share_consumer import BEATS
 
 pytestmark = [
     pytest.mark.slow,
@@ -40,10 +42,10 @@ def release(request) -> Iterator[tuple[str, str]]:
     target = parse(f"kafka@{request.param}")
     if reason := target.available():
         pytest.skip(f"not run: {reason}")
-    names = (
-        HASTE | _AUTHORIZER if request.param == "4.3" else {name: HASTE[name] for name in _COMMON}
-    )
-    endpoint = target.start(Shape(1, config=names))
+    settings = {name: HASTE[name] for name in _COMMON}
+    if request.param == REAL[0]:
+        settings = HASTE | BEATS | _AUTHORIZER
+    endpoint = target.start(Shape(1, config=settings))
     yield request.param, ",".join(f"{host}:{port}" for host, port in endpoint.bootstrap)
     target.stop()
 
@@ -58,6 +60,12 @@ def until(done: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < end, "it does not come"
+
+
+@pytest.mark.parametrize("walk", SHARE_WALKS, ids=lambda walk: walk.__name__)
+def test_a_walk_of_the_share_consumer(release, client, walk):
+    if release[0] == REAL[0]:
+        walk(client, f"share-{walk.__name__}", until)
 
 
 @pytest.mark.parametrize("walk", FIRST, ids=lambda walk: walk.__name__)
