@@ -129,6 +129,7 @@ def test_cons_15_the_next_fetch_is_under_way_before_records_are_returned():
     with pytest.raises(Wakeup):
         runner.run(consumer.poll())
     assert len(runner.run(consumer.poll())) == 5
+    assert len(consumer.fetcher.under_way) == 1
     (positions,) = consumer.fetcher.under_way.values()
     assert positions[T0].offset == 10
     consumer.wakeup()
