@@ -142,8 +142,9 @@ class Member:
         self.protocol = joined["protocol_name"]
         self.leads = joined["leader"] == self.id
         shares: dict[str, bytes] = {}
-        if self.leads and not joined.get("skip_assignment"):
-            shares = yield from self._lead(self.protocol, joined["members"])
+        if self.leads:  # who need not divide watches the topics all the same (KIP-814)
+            divided = yield from self._lead(self.protocol, joined["members"])
+            shares = {} if joined.get("skip_assignment") else divided
         body = {
             **self.identity,
             "protocol_type": self._protocol_type,
