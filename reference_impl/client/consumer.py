@@ -177,7 +177,10 @@ class Consumer:
         self._epochs.forget(place)
 
     def position(self, place: TopicPartition) -> Flow[int]:
-        """The offset of the next record, looked up where it is not known yet."""
+        """The offset of the next record, looked up where it is not known yet.
+
+        Raises NoPosition where there is none (so far); Java's waits for one until its timeout.
+        """
         self._mine(place)
         yield from know(self.view, [place[0]], timeout_ms=self.request_timeout_ms)
         yield from self._find_positions()
@@ -275,7 +278,7 @@ class Consumer:
         if not stale:
             self._failures = 0
             if not out and not self.fetcher.under_way and not self._is_fetchable():
-                yield Pause(self._until(end, 1))  # everything is paused
+                yield Pause(self._until(end, 1))  # all is paused, or has no position yet
         elif not out:
             wake = self.view.now + self.view.backoff.delay(self._failures)
             yield Pause(wake if end is None else max(self.view.now + 1, min(wake, end)))
@@ -374,10 +377,9 @@ class Consumer:
         now = self.view.now
         wanted = {place: self._resets[place].timestamp(now) for place in missing}
         found = yield from offsets_for(self.view, wanted, isolation=self.isolation)
-        late = dict.fromkeys((place for place, offset in found.items() if offset < 0), LATEST)
-        if late:  # nothing is as new as a duration asks for
-            found |= yield from offsets_for(self.view, late, isolation=self.isolation)
         for place, offset in found.items():
+            if offset < 0:
+                continue  # nothing is as new as a duration asks for; as in Java, asked again later
             if self._resets.pop(place, None) is not None and place in self.positions:
                 self.positions[place] = offset
 
@@ -437,7 +439,10 @@ class Consumer:
         return place not in self.paused and place not in self._buffers and place not in self._errors
 
     def _is_fetchable(self) -> bool:
-        return any(self._may_fetch(place) for place in self.positions)
+        return any(
+            offset is not None and self._may_fetch(place)
+            for place, offset in self.positions.items()
+        )
 
     def close(self, timeout_ms: int = 30_000) -> Flow[None]:
         """End the fetch sessions that brokers keep for us; an answer is not needed."""

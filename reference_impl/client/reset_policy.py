@@ -19,7 +19,11 @@ _FACTORS = (_DAY_MS, 3_600_000, 60_000, 1_000)
 
 
 class ResetPolicy(NamedTuple):
-    """A special timestamp of ListOffsets, or a duration (ms) before now."""
+    """A special timestamp of ListOffsets, or a duration (ms) before now.
+
+    Where no record is as new as a duration asks for there is no position until one comes, as Java's
+    consumer of 4.3.1 has it (`harness/tests/clients/test_positions_of_the_jars.py`).
+    """
 
     name: str
     special: int | None

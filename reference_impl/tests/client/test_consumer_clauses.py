@@ -11,7 +11,7 @@ from touchstone.reference_impl.client.configs.consumer_config import (
     consumer_options,
 )
 from touchstone.reference_impl.client.configs.parsing import ConfigException
-from touchstone.reference_impl.client.consumer import Consumer, CorruptFetch, Wakeup
+from touchstone.reference_impl.client.consumer import Consumer, CorruptFetch, NoPosition, Wakeup
 from touchstone.reference_impl.client.deserializers import RecordDeserializationError
 from touchstone.reference_impl.client.flow import ClientError, Failed
 from touchstone.reference_impl.io.blocking import ConcurrentAccess, ConsumerClosed
@@ -207,24 +207,24 @@ def test_cons_19_what_was_sought_comes_before_what_is_committed():
     assert runner.asked("ListOffsets")[-1].body["topics"][0]["partitions"][0]["timestamp"] == -1
 
 
-def test_cons_21_by_duration_asks_for_an_instant_and_ends_where_nothing_is_as_new():
-    """KIP-1106, as `test_ours_on_kafka.py` finds Java's consumer to do."""
+def test_cons_21_by_duration_asks_for_an_instant_until_a_record_is_as_new():
+    """KIP-1106, as Java's consumer of 4.3.1 does (`test_positions_of_the_jars.py`)."""
     consumer, runner = consuming(reset="by_duration:P1DT1.5S")
-    stamps = []
+    stamps, offsets = [], iter([-1, -1, 5])
 
     def script(ask):
         said = Leaders()(ask)
         if ask.api == "ListOffsets":
-            part = ask.body["topics"][0]["partitions"][0]
-            stamps.append(part["timestamp"])
-            said["topics"][0]["partitions"][0]["offset"] = 5 if part["timestamp"] == -1 else -1
+            stamps.append(runner.view.now - ask.body["topics"][0]["partitions"][0]["timestamp"])
+            said["topics"][0]["partitions"][0]["offset"] = next(offsets)
         return said
 
     runner.script = script
-    before = runner.view.now
+    assert runner.run(consumer.poll()) == []
+    with pytest.raises(NoPosition):
+        runner.run(consumer.position(T0))
     assert len(runner.run(consumer.poll())) == 5
-    assert before - 86_401_500 <= stamps[0] <= runner.view.now - 86_401_500
-    assert stamps[1:] == [-1]
+    assert [back // 1000 for back in stamps] == [86_401] * 3
 
 
 @pytest.mark.parametrize("text", ["by_duration:", "by_duration:1H", "by_duration:-PT1H", "first"])
