@@ -10,6 +10,7 @@ from touchstone.reference_impl.client.flow import (
     Failed,
     Flow,
     Inbox,
+    Outcome,
     Pause,
 )
 from touchstone.reference_impl.client.metadata import View
@@ -62,7 +63,8 @@ class Runner:
         self.most = most
         self.asks: list[Ask] = []
         self.pauses: list[int] = []
-        self.under_way: list[tuple[Ask, Inbox]] = []
+        self.under_way: list[tuple[Inbox, Outcome]] = []  # decided when sent, not arrived yet
+        self.most_under_way = 0
 
     def run(self, flow: Flow) -> Any:
         given: Any = None
@@ -81,29 +83,32 @@ class Runner:
                 self._exchange(wanted)
                 given = []
                 continue
-            given = self._answers(wanted)
-
-    def _answers(self, asks: list[Ask]) -> list[Answer | Failed]:
-        assert len(self.asks) < self.most, "the flow never ends"
-        self.asks += asks
-        self.view.now += self.trip_ms
-        return [self._answer(ask) for ask in asks]
+            assert len(self.asks) < self.most, "the flow never ends"
+            self.asks += wanted
+            self.view.now += self.trip_ms
+            given = [self._answer(ask) for ask in wanted]
 
     def _exchange(self, wanted: Exchange) -> None:
-        """What is sent is answered by the next exchange at the latest; one that waits sees it now.
-
-        Nothing under way, nothing to be sent: time passes.
-        """
-        self.under_way += ((ask, wanted.inbox) for ask in wanted.asks)
-        waits = wanted.until > self.view.now and not wanted.inbox
-        if waits and not self.under_way:
+        """An instant that has come brings no answers; otherwise all that are out arrive at once."""
+        assert len(self.asks) < self.most, "the flow never ends"
+        self.asks += wanted.asks
+        self.under_way += [(wanted.inbox, self._answer(ask)) for ask in wanted.asks]
+        self.most_under_way = max(self.most_under_way, len(self.under_way))
+        if wanted.inbox or wanted.until <= self.view.now:
+            return
+        if self.under_way and self.view.now + self.trip_ms <= wanted.until:
+            self.view.now += self.trip_ms
+            arrived, self.under_way = self.under_way, []
+            cut: set[int | str] = set()
+            for inbox, outcome in arrived:
+                if outcome.ask.node in cut:  # what came after on that connection went with it
+                    outcome = Failed(outcome.ask, "closed", "the connection was cut")
+                elif isinstance(outcome, Failed) and outcome.kind in ("closed", "timeout"):
+                    cut.add(outcome.ask.node)
+                inbox.append(outcome)
+        else:
             self.pauses.append(wanted.until - self.view.now)
             self.view.now = wanted.until
-        elif waits or not wanted.asks:
-            given, self.under_way = self.under_way, []
-            outcomes = self._answers([ask for ask, _ in given])
-            for (_, inbox), outcome in zip(given, outcomes, strict=True):
-                inbox.append(outcome)
 
     def _answer(self, ask: Ask) -> Answer | Failed:
         said = self.script(ask)

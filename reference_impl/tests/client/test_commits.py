@@ -13,7 +13,8 @@ from touchstone.reference_impl.client.group_offsets import (
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
-from .scripted import Runner, view
+from .fetching import Runner
+from .scripted import view
 from .test_groups import BOTH, member
 
 T0, T1 = BOTH

@@ -10,7 +10,8 @@ from touchstone.reference_impl.client.reading import read_partition
 from touchstone.reference_impl.wire import records as R
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-from .scripted import Runner, metadata, topic, view
+from .fetching import Runner
+from .scripted import metadata, topic, view
 
 NOW = 1_700_000_000_000
 DATA = R.build(2, [b"5", b"6", b"7"], base_offset=5, timestamp=NOW) + R.build(

@@ -21,7 +21,8 @@ from touchstone.reference_impl.wire import records as R
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
-from .scripted import Runner, view
+from .fetching import Runner
+from .scripted import view
 from .test_consumer import Leaders, consuming, part
 from .test_groups import member
 

@@ -13,7 +13,8 @@ from touchstone.reference_impl.client.member import REACTIONS, Do
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
-from .scripted import Runner, topic, view
+from .fetching import Runner
+from .scripted import topic, view
 
 BOTH = [("t", 0), ("t", 1)]
 

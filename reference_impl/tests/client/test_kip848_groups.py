@@ -13,7 +13,8 @@ from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from .coordinating import Coordinating
-from .scripted import Runner, topic, view
+from .fetching import Runner
+from .scripted import topic, view
 
 ID = b"i" * 16
 T0, T1 = ("t", 0), ("t", 1)

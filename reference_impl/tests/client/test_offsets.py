@@ -7,7 +7,8 @@ from touchstone.reference_impl.client.flow import KafkaError
 from touchstone.reference_impl.client.offsets import EARLIEST, LATEST, OffsetAndTimestamp, found_for
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-from .scripted import Runner, metadata, topic, view
+from .fetching import Runner
+from .scripted import metadata, topic, view
 
 T0, T1, U0 = ("t", 0), ("t", 1), ("u", 0)
 

@@ -9,7 +9,8 @@ from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire import records as R
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-from .scripted import Runner, metadata, topic, view
+from .fetching import Runner
+from .scripted import metadata, topic, view
 from .test_consumer import part
 
 PLACE = ("t", 0)

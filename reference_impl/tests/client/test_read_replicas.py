@@ -8,7 +8,8 @@ from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-from .scripted import Runner, metadata, topic, view
+from .fetching import Runner
+from .scripted import metadata, topic, view
 from .test_consumer import DATA, part
 
 PLACE = ("t", 0)

@@ -6,7 +6,8 @@ from touchstone.reference_impl.client.admin import Admin
 from touchstone.reference_impl.client.flow import Failed, KafkaError, Unreachable
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
-from ..scripted import Runner, metadata, topic, view
+from ..fetching import Runner
+from ..scripted import metadata, topic, view
 
 
 def runner(script, *topics):
