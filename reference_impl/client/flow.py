@@ -2,7 +2,7 @@
 
 A flow is a generator. It yields a list of `Ask`s (all sent at once, to whatever brokers) or a
 `Pause`, and is resumed with one `Answer` or `Failed` per ask, in the asks' order, or with nothing.
-Who has several requests under way yields an `Exchange` and finds what comes of them in its inbox.
+Who has several requests under way yields an `Exchange` and finds what comes of them in an inbox.
 What time it is stands in `View.now`, which whoever runs the flow sets before each step. So a whole
 producer or consumer can be driven by a test with made-up answers and instants, and no callback ever
 runs in the middle of another.
