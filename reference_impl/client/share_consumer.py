@@ -15,6 +15,7 @@ Sources: ShareConsumerImpl, ShareConsumeRequestManager, ShareInFlightBatch at 4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -82,6 +83,7 @@ class ShareConsumer:
         max_bytes: int = 50 << 20,
         max_poll_records: int = 500,
         request_timeout_ms: int = 30_000,
+        max_poll_interval_ms: int = 300_000,
         check_crcs: bool = True,
         key_deserializer: Any = None,
         value_deserializer: Any = None,
@@ -97,6 +99,7 @@ class ShareConsumer:
         self.max_wait_ms = max_wait_ms
         self.max_poll_records = max_poll_records
         self.request_timeout_ms = request_timeout_ms
+        self.max_poll_interval_ms = max_poll_interval_ms
         self.check_crcs = check_crcs
         self.on_acknowledged = on_acknowledged
         self.acquisition_lock_timeout_ms: int | None = None  # as the last answer had it
@@ -117,6 +120,7 @@ class ShareConsumer:
         self._renewed: set[tuple[TopicPartition, int]] = set()  # of what is held
         self._acks: dict[int, Acks] = {}  # by node, to be sent
         self._lane = view.lane()
+        self._polled_at: int | None = None
         self._failures = 0
 
     def subscribe(self, topics: Iterable[str]) -> None:
@@ -242,6 +246,7 @@ class ShareConsumer:
         """Records that this member has acquired; None as a timeout is one round of fetches."""
         if not self.member.topics:
             raise ClientError("nothing is subscribed to")
+        self._polled_at = self.view.now
         self._settle_what_was_given(polls=True)
         if any(map(_renews, self._acks.values())):
             yield from self._acknowledge_all()  # a fetch that renews would fetch nothing (KIP-1222)
@@ -251,9 +256,24 @@ class ShareConsumer:
             if out or self.view.now >= end:
                 return out
 
-    def beat(self) -> Flow[None]:
-        """A heartbeat if one is due: for applications that work long between two polls."""
-        yield from self.member.beat()
+    def keep_alive(self) -> Flow[None]:
+        """What somebody runs between polls when `keep_alive_at` has come: a heartbeat, or leaving
+        where poll is overdue. What fails the next poll meets again.
+        """
+        with suppress(ClientError):
+            if self._polled_at is None or self.member.generation < 0:
+                return
+            if self.view.now - self._polled_at > self.max_poll_interval_ms:
+                yield from self.member.leave("poll was not called in time")
+            else:
+                yield from self.member.beat()
+
+    @property
+    def keep_alive_at(self) -> int | None:
+        """In ms; None while there is no membership."""
+        if self._polled_at is None or self.member.generation < 0:
+            return None
+        return min(self.member.beat_at, self._polled_at + self.max_poll_interval_ms + 1)
 
     def _round(self) -> Flow[list[ShareRecord]]:
         yield from self.member.beat()

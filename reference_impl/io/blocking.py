@@ -24,7 +24,7 @@ from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Delivery, Producer, SerializationError
 from touchstone.reference_impl.client.share_consumer import ShareConsumer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
-from touchstone.reference_impl.io.heartbeats import Heartbeats
+from touchstone.reference_impl.io.heartbeats import Heartbeats, KeptAlive
 from touchstone.reference_impl.wire.schema import Struct
 
 P = ParamSpec("P")
@@ -57,7 +57,7 @@ class Runner(Protocol):
 
     def interrupt(self) -> None: ...
 
-    def keep_alive(self, core: GroupConsumer) -> Heartbeats: ...
+    def keep_alive(self, core: KeptAlive) -> Heartbeats: ...
 
 
 class Blocking:
@@ -278,10 +278,20 @@ class BlockingShareConsumer(Blocking):
     subscribe = _same(ShareConsumer.subscribe)
     unsubscribe = _run(ShareConsumer.unsubscribe)
     poll = _run(ShareConsumer.poll)
-    beat = _run(ShareConsumer.beat)
     acknowledge = _same(ShareConsumer.acknowledge)
     commit_sync = _run(ShareConsumer.commit_sync)
-    close = _run(ShareConsumer.close)
+    _close = _run(ShareConsumer.close)
+    _heartbeats: Heartbeats | None = None
+
+    def heartbeat_in_background(self) -> None:
+        """Keep the membership while the application works between polls."""
+        self._heartbeats = self._client.keep_alive(self.core)
+
+    def close(self, timeout_ms: int = 30_000) -> None:
+        """Send what is acknowledged, release the rest and leave, in this time."""
+        if self._heartbeats is not None:
+            self._heartbeats.stop()
+        self._close(timeout_ms)
 
     def __enter__(self) -> Self:
         return self

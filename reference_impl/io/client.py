@@ -36,7 +36,6 @@ from touchstone.reference_impl.client.flow import (
     Pause,
     TopicPartition,
 )
-from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Producer
@@ -52,7 +51,7 @@ from touchstone.reference_impl.io.blocking import (
     BlockingTransactionalProducer,
 )
 from touchstone.reference_impl.io.client_network import ClientNetwork, now_ms
-from touchstone.reference_impl.io.heartbeats import Heartbeats
+from touchstone.reference_impl.io.heartbeats import Heartbeats, KeptAlive
 from touchstone.reference_impl.wire.schema import Struct
 
 T = TypeVar("T")
@@ -225,13 +224,15 @@ class Client:
         core = ShareConsumer(self.view, group, member_id=self._member_id(), **options)
         if topics:
             core.subscribe(topics)
-        return BlockingShareConsumer(self, core)
+        made = BlockingShareConsumer(self, core)
+        made.heartbeat_in_background()
+        return made
 
     def _member_id(self) -> str:
         """As a client makes its own (KIP-1082)."""
         return base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
 
-    def keep_alive(self, core: GroupConsumer) -> Heartbeats:
+    def keep_alive(self, core: KeptAlive) -> Heartbeats:
         """A thread that keeps this member in its group between its calls."""
         made = Heartbeats(self, core)
         self._heartbeats.append(made)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Protocol
 
-from touchstone.reference_impl.client.group_consumer import GroupConsumer
+from touchstone.reference_impl.client.flow import Flow
 
 _LEAST_S, _MOST_S = 0.02, 1.0
 
@@ -28,8 +28,19 @@ class FlowRunner(Protocol):
     def run(self, flow: Any) -> Any: ...
 
 
+class KeptAlive(Protocol):
+    """A core that is a member: a `GroupConsumer` or a `ShareConsumer`."""
+
+    group: str
+
+    @property
+    def keep_alive_at(self) -> int | None: ...
+
+    def keep_alive(self) -> Flow[None]: ...
+
+
 class Heartbeats:
-    def __init__(self, client: FlowRunner, core: GroupConsumer):
+    def __init__(self, client: FlowRunner, core: KeptAlive):
         self._client, self._core = client, core
         self._over = threading.Event()
         self._thread: threading.Thread | None = None

@@ -16,6 +16,8 @@ public class Positions {
             Map<String, Object> config = new HashMap<>();
             config.put("bootstrap.servers", args[0]);
             config.put("auto.offset.reset", parts[0]);
+            config.put("default.api.timeout.ms", 5000);
+            config.put("request.timeout.ms", 4000);
             config.put("key.deserializer", ByteArrayDeserializer.class);
             config.put("value.deserializer", ByteArrayDeserializer.class);
             String found;

@@ -60,7 +60,7 @@ class Client:
         self.view = View([(host, int(port)) for host, _, port in hosts], now_ms())
         self.random = random.Random(seed)
         self._network = AioNetwork(self.view, client_id, connect_timeout_s)
-        self._consumers: list[AioGroupConsumer] = []
+        self._members: list[AioGroupConsumer | AioShareConsumer] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,7 +70,7 @@ class Client:
 
     async def close(self) -> None:
         """End the heartbeats of consumers that are not closed, and all connections."""
-        for each in self._consumers:
+        for each in self._members:
             each.end_heartbeats()
         await self._network.close()
 
@@ -138,7 +138,7 @@ class Client:
         else:
             core.assign(places)
         member = AioGroupConsumer(self, core)
-        self._consumers.append(member)
+        self._members.append(member)
         if heartbeat_in_background:
             member.heartbeat_in_background()
         return member
@@ -151,7 +151,10 @@ class Client:
         core = ShareConsumer(self.view, group, member_id=self._member_id(), **options)
         if topics:
             core.subscribe(topics)
-        return AioShareConsumer(self, core)
+        made = AioShareConsumer(self, core)
+        self._members.append(made)
+        made.heartbeat_in_background()
+        return made
 
     def _member_id(self) -> str:
         """As a client makes its own (KIP-1082)."""

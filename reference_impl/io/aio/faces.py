@@ -202,26 +202,19 @@ class AioConsumer(Face):
                 yield record
 
 
-class AioGroupConsumer(AioConsumer):
-    """A member of a group; a task keeps its membership between two polls (CONS-44)."""
+class _Member(Face):
+    """A task keeps its membership between two polls (CONS-44)."""
 
-    subscribe = _same(GroupConsumer.subscribe)
-    unsubscribe = _run(GroupConsumer.unsubscribe)
-    commit = _run(GroupConsumer.commit)
-    commit_async = _same(GroupConsumer.commit_async)
-    committed = _run(GroupConsumer.committed)
     _alive: asyncio.Task[None] | None = None
-
-    @property
-    def group_metadata(self) -> Struct:
-        """Who commits: what `send_offsets` of a transactional producer wants to know."""
-        found: Struct = self.core.group_metadata
-        return found
 
     def heartbeat_in_background(self) -> None:
         """Keep the membership while the application works between polls."""
         if self._alive is None:
             self._alive = asyncio.create_task(self._keep_alive(), name="touchstone-heartbeat")
+
+    def end_heartbeats(self) -> None:
+        if self._alive is not None:
+            self._alive.cancel()
 
     async def _keep_alive(self) -> None:
         while True:
@@ -231,9 +224,21 @@ class AioGroupConsumer(AioConsumer):
             if not self._turn.locked():  # a call beats by itself
                 await self._called("keep_alive", (), {})
 
-    def end_heartbeats(self) -> None:
-        if self._alive is not None:
-            self._alive.cancel()
+
+class AioGroupConsumer(AioConsumer, _Member):
+    """A member of a group."""
+
+    subscribe = _same(GroupConsumer.subscribe)
+    unsubscribe = _run(GroupConsumer.unsubscribe)
+    commit = _run(GroupConsumer.commit)
+    commit_async = _same(GroupConsumer.commit_async)
+    committed = _run(GroupConsumer.committed)
+
+    @property
+    def group_metadata(self) -> Struct:
+        """Who commits: what `send_offsets` of a transactional producer wants to know."""
+        found: Struct = self.core.group_metadata
+        return found
 
     async def close(self, timeout_ms: int = 30_000) -> None:
         """Commit if that is automatic and leave the group, in this time."""
@@ -241,16 +246,19 @@ class AioGroupConsumer(AioConsumer):
         await self._called("close", (timeout_ms,), {})
 
 
-class AioShareConsumer(Face):
+class AioShareConsumer(_Member):
     """A member of a share group (KIP-932)."""
 
     subscribe = _same(ShareConsumer.subscribe)
     unsubscribe = _run(ShareConsumer.unsubscribe)
     poll = _run(ShareConsumer.poll)
-    beat = _run(ShareConsumer.beat)
     acknowledge = _same(ShareConsumer.acknowledge)
     commit_sync = _run(ShareConsumer.commit_sync)
-    close = _run(ShareConsumer.close)
+
+    async def close(self, timeout_ms: int = 30_000) -> None:
+        """Send what is acknowledged, release the rest and leave, in this time."""
+        self.end_heartbeats()
+        await self._called("close", (timeout_ms,), {})
 
     async def __aenter__(self) -> Self:
         return self

@@ -6,6 +6,11 @@ import asyncio
 
 import pytest
 
+from touchstone.reference_impl.client.admin.configs import (
+    AlterConfigOp,
+    ConfigResource,
+    ConfigType,
+)
 from touchstone.reference_impl.client.flow import KafkaError, Unreachable
 from touchstone.reference_impl.io.aio import Client
 from touchstone.reference_impl.io.server import serve
@@ -47,6 +52,7 @@ async def round_trip(cluster, name):
         return got, {place: each.offset for place, each in held.items()}
 
 
+@pytest.mark.slow
 def test_what_is_produced_is_consumed_and_committed(cluster):
     got, held = asyncio.run(round_trip(cluster, "aio"))
     assert sorted(got) == list(range(9))
@@ -74,6 +80,7 @@ def test_tasks_share_a_client_and_a_cancelled_poll_loses_nothing(cluster):
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_task_keeps_the_membership(cluster):
     async def main():
         async with Client(cluster.bootstrap) as client:
@@ -142,3 +149,25 @@ def test_nobody_there_and_a_broker_that_knows_no_newer_versions():
 
         asyncio.run(asks())
     assert shy.versions[1:] == [0]
+
+
+@pytest.mark.slow
+def test_records_are_shared(cluster):
+    async def main():
+        async with Client(cluster.bootstrap) as client:
+            await client.admin.create_topic("aio-shared")
+            resource = ConfigResource(ConfigType.GROUP, "aio-shared")
+            first = [AlterConfigOp("share.auto.offset.reset", "earliest")]
+            (await client.admin.incremental_alter_configs({resource: first})).all()
+            async with client.producer() as producer:
+                producer.send("aio-shared", b"v")
+            async with client.share_consumer(
+                "aio-shared", ["aio-shared"], acknowledgement="explicit", max_wait_ms=20
+            ) as consumer:
+                records: list = []
+                while not records:
+                    records = await consumer.poll()
+                consumer.acknowledge(records[0])
+                return await consumer.commit_sync()
+
+    assert asyncio.run(main()) == {("aio-shared", 0): None}

@@ -61,6 +61,7 @@ def test_cons_02_a_request_timeout_is_larger_than_what_waits(name):
     consumer_config(given, "2.2")
 
 
+@pytest.mark.slow
 def test_cons_03_a_client_without_an_id_is_numbered_and_objects_win():
     first, second = (consumer_config(OWN, "1.0")["client.id"] for _ in range(2))
     assert first.startswith("consumer-") and second.startswith("consumer-")
@@ -300,6 +301,7 @@ def test_cons_38_a_record_that_does_not_deserialize_keeps_its_position():
     assert [row.value for row in runner.run(consumer.poll())] == [4]
 
 
+@pytest.mark.slow
 def test_cons_44_a_thread_keeps_the_member_and_leaves_when_poll_is_overdue():
     config = {"group.initial.rebalance.delay.ms": "0"}
     with serve(brokers=1, config=config) as cluster, Client(cluster.bootstrap) as client:

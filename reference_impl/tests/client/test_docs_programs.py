@@ -23,6 +23,7 @@ def said(capsys, name: str, bootstrap: str) -> list[str]:
     return capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.slow
 def test_they_run_and_say_what_they_did(capsys, bootstrap):
     assert PROGRAMS.keys() == {"administer.py", "produce.py", "consume.py"}
     errors, retention, offsets = said(capsys, "administer.py", bootstrap)

@@ -10,6 +10,7 @@ from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 
 from .admin.test_over_sockets import HASTE, until
+from .consumer_walks import paced
 from .scripted import view
 from .share_walks import WALKS
 
@@ -68,3 +69,17 @@ def client():
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
 def test_a_walk_through(client, walk):
     walk(client, f"share-{walk.__name__}", until)
+
+
+@pytest.mark.slow
+def test_a_member_is_kept_between_polls_and_leaves_when_poll_is_overdue(client):
+    client.admin.create_topic("share-kept")
+    with client.share_consumer("share-kept", ["share-kept"], max_wait_ms=20) as consumer:
+        until(lambda: consumer.poll() == [] and bool(consumer.core.assignment))
+        member = consumer.core.member
+        beaten = member.beat_at
+        until(lambda: paced(member.beat_at > beaten))
+        consumer.core.max_poll_interval_ms = 1
+        until(lambda: paced(member.generation < 0))
+        described = client.admin.describe_share_groups(["share-kept"]).all()["share-kept"]
+        assert described.members == ()
