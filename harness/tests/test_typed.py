@@ -79,7 +79,7 @@ WRONG = """
 
     serve(brokers="3")
     Rule(acton="error")
-    Client("127.0.0.1:9092").admin.create_topics("t")
+    Client("127.0.0.1:9092").admin.make_topic("t")
     Client("127.0.0.1:9092").producer().send(b"t", b"v")
     Client("127.0.0.1:9092").consumer([("t", 0)]).commit()
 """

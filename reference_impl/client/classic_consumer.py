@@ -13,11 +13,13 @@ from typing import Any
 from touchstone.reference_impl.wire.schema import Struct
 
 from . import assignors
+from .assignment import Racks
 from .assignors import ASSIGNORS, Assignor
 from .flow import Flow, TopicPartition
 from .group_consumer import GroupConsumer
 from .member import Member
 from .metadata import View, refresh
+from .range_assignor import racks_of
 
 
 class ClassicConsumer(GroupConsumer):
@@ -48,6 +50,7 @@ class ClassicConsumer(GroupConsumer):
         )
         self._watched: dict[str, int] | None = None  # partitions per topic as the leader divided
         self._joined_topics: frozenset[str] = frozenset()
+        self._had: tuple[list[TopicPartition], int] | None = None  # what it was given last
 
     def _see_to_membership(self) -> Flow[None]:
         self._look_for_reasons()
@@ -105,23 +108,39 @@ class ClassicConsumer(GroupConsumer):
             yield from self._give_up(gone)
             self.member.rejoin = "it gave up partitions that others are to have"
         self._own(share)
+        self._had = share, self.member.generation
         if self.auto_commit_ms is not None:
             self._commit_at = self.view.now + self.auto_commit_ms
         yield from self._tell(self.listener.assigned, new if self.cooperative else share)
 
+    def _racks(self, topics: Iterable[str]) -> Racks:
+        known = ((name, self.view.topic(name)) for name in topics)
+        replicas = {
+            (name, part.index): part.replicas
+            for name, topic in known
+            if topic is not None
+            for part in topic.partitions.values()
+        }
+        return racks_of(replicas, self.view.racks)
+
     def _protocols(self) -> list[tuple[str, bytes]]:
-        data = assignors.subscription(
-            self.topics, self.positions, self.member.generation, self.rack
+        return [(each.name, self._subscription(each.name)) for each in self.assignors]
+
+    def _subscription(self, protocol: str) -> bytes:
+        """With what it had as user data where the assignor is the eager sticky one."""
+        had = assignors.previous(*self._had) if protocol == assignors.STICKY and self._had else None
+        return assignors.subscription(
+            self.topics, self.positions, self.member.generation, self.rack, had
         )
-        return [(each.name, data) for each in self.assignors]
 
     def _divide(self, protocol: str, members: list[Struct]) -> Flow[dict[str, bytes]]:
         """Led by this member: it must know the topics of all (CONS-09)."""
-        takers = [assignors.taker(row) for row in members]
+        takers = [assignors.taker(row, protocol) for row in members]
         topics = sorted(set().union(*(taker.topics for taker in takers)))
         if topics:
             yield from refresh(self.view, topics, timeout_ms=self.request_timeout_ms)
         self._watched = self._counts(topics)
         chosen = next(each for each in self.assignors if each.name == protocol)
-        shares = chosen.divide(takers, {t: n for t, n in self._watched.items() if n})
+        counts = {topic: count for topic, count in self._watched.items() if count}
+        shares = chosen.divide(takers, counts, self._racks(counts))
         return {member: assignors.assignment(places) for member, places in shares.items()}

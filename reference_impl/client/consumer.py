@@ -1,32 +1,35 @@
-"""The consumer by assignment: positions, resets, fetches.
+"""The consumer by assignment: positions, resets, what is handed out and what is fetched ahead.
 
-`poll` is a flow of rounds: each asks each broker that is read from (`read_replicas.py`: leaders, or
-whom they named) once for all of its partitions (`fetch_session.py`), and the first that
-brings something ends the poll, as its timeout does (CONS-14). It returns at most
+A poll is rounds (CONS-17): whatever came is taken, missing positions are found, records that are
+here are handed out, and else brokers are asked (`fetcher.py`; `read_replicas.py`: leaders, or whom
+they named) and waited for. The first that brings something ends the poll, as its timeout does
+(CONS-14), and the next fetches are on their way before it returns (CONS-15). It returns at most
 `max_poll_records`; the rest waits in `_buffers` for the next poll and is dropped when its partition
 is no longer assigned or somebody sought elsewhere (CONS-24, CONS-27). A position moves only over
-what was handed out or rightly skipped, so an error loses nothing. Who delivered goes to the end of
-the line (CONS-48).
+what was handed out or rightly skipped, so an error loses nothing; one of a partition is raised when
+there is nothing to hand out before it (CONS-26). Who delivered goes to the end of the line
+(CONS-48).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable
 from touchstone.reference_impl.wire.records import RecordError
 from touchstone.reference_impl.wire.schema import Struct
 
-from .fetch_session import SESSION_ERRORS, FetchSession, Wanted, WantedPartition
+from .consumer_interceptors import ConsumerInterceptors
+from .deserializers import Deserializers
+from .fetcher import Fetcher, FetchOptions, FetchPart, FetchPosition, Misdirected
 from .flow import (
-    LATEST_VERSION,
     Answer,
     Ask,
     ClientError,
     Flow,
     KafkaError,
+    NetworkPoll,
     Pause,
     TopicPartition,
-    Unreachable,
     named,
 )
 from .metadata import STALE, View, know, refresh, try_refresh
@@ -42,10 +45,11 @@ from .offsets import (
 from .position_epochs import UNKNOWN, EpochEnd, PositionEpochs, ends, was_cut
 from .read_replicas import ReadReplicas
 from .reading import Consumed, read_partition
+from .reset_policy import TO_EARLIEST, TO_LATEST, ResetPolicy, reset_policy
 
-_V_TOPIC_IDS = 13
-_V_SESSIONS = (7, LATEST_VERSION)
-_RESETS = {"earliest": EARLIEST, "latest": LATEST}
+
+class Wakeup(ClientError):
+    """Somebody called `wakeup`; the next call goes on as if nothing had been."""
 
 
 class NoPosition(ClientError):
@@ -88,32 +92,47 @@ class Consumer:
         max_poll_records: int = 500,
         metadata_max_age_ms: int = 300_000,
         auto_commit_ms: int | None = None,
+        key_deserializer: Any = None,
+        value_deserializer: Any = None,
+        interceptors: Sequence[Any] = (),
     ):
-        if reset not in (*_RESETS, "none") or isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
-            raise ClientError(f"reset {reset!r} or isolation {isolation} is none of ours (CONS-04)")
+        if isolation not in (READ_UNCOMMITTED, READ_COMMITTED):
+            raise ClientError(f"isolation {isolation} is none of Kafka's (CONS-04)")
         if auto_commit_ms is not None:
             raise ClientError("nothing is committed without a group (CONS-12)")
         self.view = view
         self.isolation = isolation
-        self.reset = reset
+        self.reset = reset_policy(reset)
         self.max_wait_ms = max_wait_ms
-        self.min_bytes = min_bytes
-        self.max_bytes = max_bytes
-        self.partition_max_bytes = partition_max_bytes
         self.request_timeout_ms = request_timeout_ms
         self.rack = rack
         self.check_crcs = check_crcs
         self.max_poll_records = max_poll_records
         self.metadata_max_age_ms = metadata_max_age_ms
+        self.interceptors = ConsumerInterceptors(interceptors)
         self.positions: dict[TopicPartition, int | None] = {}
         self.high_watermarks: dict[TopicPartition, int] = {}
         self.stable_offsets: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
+        self.fetcher = Fetcher(
+            view,
+            FetchOptions(
+                isolation,
+                max_wait_ms,
+                min_bytes,
+                max_bytes,
+                partition_max_bytes,
+                request_timeout_ms,
+                rack,
+            ),
+        )
+        self._deserializers = Deserializers(key_deserializer, value_deserializer)
         self._replicas = ReadReplicas(view, metadata_max_age_ms)
         self._epochs = PositionEpochs(view)
-        self._sessions: dict[int | str, FetchSession] = {}  # by broker id
+        self._resets: dict[TopicPartition, ResetPolicy] = {}  # of positions that are to be found
         self._buffers: dict[TopicPartition, _Buffer] = {}
-        self.disbelieved = 0  # answers to Fetch that named partitions nobody had asked for
+        self._errors: dict[TopicPartition, ClientError] = {}  # raised when nothing is handed out
+        self._woken = False
         self._failures = 0
         self._learned_at = view.now
 
@@ -123,13 +142,61 @@ class Consumer:
         self.paused &= self.positions.keys()
         self._replicas.keep(self.positions)
         self._epochs.keep(self.positions)
+        for gone in (self._resets.keys() | self._errors.keys()) - self.positions.keys():
+            self._resets.pop(gone, None)
+            self._errors.pop(gone, None)
 
-    def seek(self, place: TopicPartition, offset: int) -> None:
+    def seek(self, place: TopicPartition, offset: int, leader_epoch: int = UNKNOWN) -> None:
+        """Read on at this offset (CONS-11); `leader_epoch` is that of the record before it."""
         self._mine(place)
         if offset < 0:
             raise ClientError(f"cannot seek {place} to {offset}")
         self.positions[place] = offset
+        self._resets.pop(place, None)
+        self._errors.pop(place, None)
         self._epochs.forget(place)
+        self._epochs.read(place, leader_epoch)
+
+    def seek_to_beginning(self, places: Iterable[TopicPartition] = ()) -> None:
+        """Of these, or of all that are assigned; looked up by the next poll."""
+        self._seek_by(TO_EARLIEST, places)
+
+    def seek_to_end(self, places: Iterable[TopicPartition] = ()) -> None:
+        """Of these, or of all that are assigned; looked up by the next poll."""
+        self._seek_by(TO_LATEST, places)
+
+    def _seek_by(self, policy: ResetPolicy, places: Iterable[TopicPartition]) -> None:
+        for place in [self._mine(place) for place in places] or list(self.positions):
+            self._reset(place, policy)
+
+    def _reset(self, place: TopicPartition, policy: ResetPolicy) -> None:
+        """Have the next round find where this policy begins."""
+        self.positions[place] = None
+        self._resets[place] = policy
+        self._errors.pop(place, None)
+        self._epochs.forget(place)
+
+    def position(self, place: TopicPartition) -> Flow[int]:
+        """The offset of the next record, looked up where it is not known yet.
+
+        Raises NoPosition where there is none (so far); Java's waits for one until its timeout.
+        """
+        self._mine(place)
+        yield from know(self.view, [place[0]], timeout_ms=self.request_timeout_ms)
+        yield from self._find_positions()
+        found = self.positions[place]
+        if found is None:
+            raise NoPosition(f"no position for {named(place)}")
+        return found
+
+    def wakeup(self) -> None:
+        """Have the poll that waits, or the next one, raise Wakeup; records come first."""
+        self._woken = True
+
+    def _heed_wakeup(self) -> None:
+        if self._woken:
+            self._woken = False
+            raise Wakeup("wakeup was called")
 
     def pause(self, places: Iterable[TopicPartition]) -> None:
         """Neither fetch nor hand out these until `resume`; they stay assigned (CONS-47)."""
@@ -172,47 +239,80 @@ class Consumer:
 
     committed = commit_async = commit
 
-    def poll(self, timeout_ms: int = 0) -> Flow[list[Consumed]]:
-        """Rounds of fetches until one brings records or the time is up; at least one (CONS-14)."""
-        end = self.view.now + timeout_ms
-        while True:
-            out = yield from self._round()
-            if out or self.view.now >= end:
-                return out
+    def poll(self, timeout_ms: int | None = None) -> Flow[list[Consumed]]:
+        """Rounds until one brings records or the time is up; 0 looks once (CONS-14).
 
-    def _round(self) -> Flow[list[Consumed]]:
-        """One round of fetches; what it brings may be nothing."""
+        None: until every broker has answered one fetch. Raises Wakeup, or what stands in the way.
+        """
+        if timeout_ms is not None and timeout_ms < 0:
+            raise ClientError("a timeout is not negative (CONS-13)")
+        end = None if timeout_ms is None else self.view.now + timeout_ms
+        first = True
+        while True:
+            self._heed_wakeup()
+            out = yield from self._round(end, first or end is not None)
+            if out or not self._goes_on(end):
+                return self.interceptors.consumed(out)
+            first = False
+
+    def _goes_on(self, end: int | None) -> bool:
+        return bool(self.fetcher.under_way) if end is None else self.view.now < end
+
+    def _round(self, end: int | None, asks: bool) -> Flow[list[Consumed]]:
+        """One round; with `asks` brokers that have nothing under way are asked."""
         if not self.positions:
             raise ClientError("nothing is assigned (CONS-13)")
         yield from self._relearn()
         yield from know(self.view, sorted({topic for topic, _ in self.positions}))
         yield from self._find_positions()
         stale = yield from self._find_truncations()
-        if out := self._hand_out():
-            return out
-        asks = self._asks()
-        outcomes = (yield asks) if asks else []
-        stale |= self._leaderless()
-        for outcome in outcomes:
-            if isinstance(outcome, Answer):
-                self._take(outcome, stale)
-            elif outcome.kind == "unsupported":
-                raise Unreachable(outcome)
-            else:
-                session = self._sessions[outcome.ask.node]
-                session.fail()
-                self._distrust(session.places, stale)
+        self._collect(stale)
         out = self._hand_out()
+        if not out:
+            out = yield from self._fetch(end, asks, stale)
+        if out:
+            yield from self._fetch_ahead()
+        else:
+            self._raise_error()
+        stale |= self._leaderless()
         if not stale:
             self._failures = 0
-            if not asks:  # everything is paused
-                yield Pause(self.view.now + self.max_wait_ms)
+            if not out and not self.fetcher.under_way and not self._is_fetchable():
+                yield Pause(self._until(end, 1))  # all is paused, or has no position yet
         elif not out:
-            yield Pause(self.view.now + self.view.backoff.delay(self._failures))
+            wake = self.view.now + self.view.backoff.delay(self._failures)
+            yield Pause(wake if end is None else max(self.view.now + 1, min(wake, end)))
             self._failures += 1
         if stale:
             yield from refresh(self.view, sorted(stale))
         return out
+
+    def _fetch(self, end: int | None, asks: bool, stale: set[str]) -> Flow[list[Consumed]]:
+        """Ask and wait; again if what came was sent ahead, and is of no use after a seek."""
+        while True:
+            sent = self._asks() if asks else []
+            if not sent and not self.fetcher.under_way:
+                return []
+            yield NetworkPoll(sent, self.fetcher.inbox, self._until(end))
+            self._collect(stale)
+            out = self._hand_out()
+            if out or sent or self._errors or stale or self.fetcher.under_way:
+                return out
+
+    def _until(self, end: int | None, least_ms: int = 0) -> int:
+        """How long a round may wait."""
+        wait = self.view.now + self.max_wait_ms
+        return wait if end is None else max(self.view.now + least_ms, min(wait, end))
+
+    def _fetch_ahead(self) -> Flow[None]:
+        """Send what the next poll will want, and wait for nothing (CONS-15)."""
+        if asks := self._asks():
+            yield NetworkPoll(asks, self.fetcher.inbox, self.view.now)
+
+    def _raise_error(self) -> None:
+        """The first error of a partition, once: the next poll tries it again."""
+        for place in self._errors:
+            raise self._errors.pop(place)
 
     def _relearn(self) -> Flow[None]:
         """Metadata grows old; what is read is never forgotten (PROD-18)."""
@@ -239,26 +339,49 @@ class Consumer:
         for place, buffer in list(self._buffers.items()):
             if self.positions.get(place) != buffer.start:
                 del self._buffers[place]
-            elif place not in self.paused and len(out) < self.max_poll_records:
-                room = self.max_poll_records - len(out)
-                given, left = buffer.records[:room], buffer.records[room:]
-                out += given
-                position = left[0].offset if left else buffer.end
-                del self._buffers[place], self.positions[place]
-                self.positions[place] = position
-                self._epochs.read(place, given[-1].leader_epoch if left else buffer.leader_epoch)
-                if left:
-                    self._buffers[place] = buffer._replace(start=position, records=left)
+            elif self._may_hand_out(place) and len(out) < self.max_poll_records:
+                out += self._take_from(place, buffer, self.max_poll_records - len(out))
         return out
+
+    def _may_hand_out(self, place: TopicPartition) -> bool:
+        """Not while it is paused, nor before a new leader said that it has what was read."""
+        leader = self.view.leader(*place)
+        return place not in self.paused and not (leader and self._epochs.is_due(place, leader))
+
+    def _take_from(self, place: TopicPartition, buffer: _Buffer, room: int) -> list[Consumed]:
+        given, left = buffer.records[:room], buffer.records[room:]
+        shown, error = self._deserializers.shown(place, given)
+        if error is not None:
+            self._errors[place] = error
+        if len(shown) < len(given):
+            given, left = given[: len(shown)], buffer.records[len(shown) :]
+            if not given:
+                return []
+        position = left[0].offset if left else buffer.end
+        del self._buffers[place], self.positions[place]
+        self.positions[place] = position
+        self._epochs.read(place, given[-1].leader_epoch if left else buffer.leader_epoch)
+        if left:
+            self._buffers[place] = buffer._replace(start=position, records=left)
+        return shown
 
     def _find_positions(self) -> Flow[None]:
         missing = [place for place, offset in self.positions.items() if offset is None]
         if not missing:
             return
-        if self.reset not in _RESETS:
-            raise NoPosition(f"no position and no reset policy for {missing}")
-        wanted = dict.fromkeys(missing, _RESETS[self.reset])
-        self.positions |= yield from offsets_for(self.view, wanted, isolation=self.isolation)
+        for place in missing:
+            if place not in self._resets:
+                if self.reset is None:
+                    raise NoPosition(f"no position and no reset policy for {missing}")
+                self._resets[place] = self.reset
+        now = self.view.now
+        wanted = {place: self._resets[place].timestamp(now) for place in missing}
+        found = yield from offsets_for(self.view, wanted, isolation=self.isolation)
+        for place, offset in found.items():
+            if offset < 0:
+                continue  # nothing is as new as a duration asks for; as in Java, asked again later
+            if self._resets.pop(place, None) is not None and place in self.positions:
+                self.positions[place] = offset
 
     def _find_truncations(self) -> Flow[set[str]]:
         """Ask leaders that are new whether they have what was read; the topics that are not as
@@ -291,123 +414,86 @@ class Consumer:
             raise KafkaError(end.error, about=named(end.place))
         elif position is None or not was_cut(end, position):
             self._epochs.good(end.place, leader_epoch)
-        elif self.reset not in _RESETS:
+        elif self.reset is None:
             raise LogTruncated(f"{named(end.place)} was cut at {end.offset}, below {position}")
         elif UNKNOWN in (end.offset, end.leader_epoch):
-            self.positions[end.place] = None
-            self._epochs.forget(end.place)
+            self._reset(end.place, self.reset)
         else:
             self.positions[end.place] = end.offset
             self._epochs.read(end.place, end.leader_epoch)
             self._epochs.good(end.place, leader_epoch)
 
     def _asks(self) -> list[Ask]:
-        nodes: dict[int, dict[TopicPartition, WantedPartition]] = {}
-        for (topic, partition), offset in self.positions.items():
-            leader = self.view.leader(topic, partition)
-            place = topic, partition
-            if leader is None or place in self.paused or place in self._buffers:
+        """Fetches of all that is fetchable (CONS-29) from brokers that have none under way."""
+        nodes: dict[int, dict[TopicPartition, FetchPosition]] = {}
+        for place, offset in self.positions.items():
+            leader = self.view.leader(*place)
+            if leader is None or offset is None or not self._may_fetch(place):
                 continue
-            if self._epochs.is_due(place, leader):
-                continue
-            row = {
-                "partition": partition,
-                "current_leader_epoch": leader.leader_epoch,
-                "fetch_offset": offset,
-                "partition_max_bytes": self.partition_max_bytes,
-            }
-            node = self._replicas.of(place, leader)
-            nodes.setdefault(node, {})[place] = WantedPartition(self.view.id_of(topic), row)
-        return [self._ask(node, wanted) for node, wanted in nodes.items()]
+            if not self._epochs.is_due(place, leader):
+                wanted = FetchPosition(offset, leader.leader_epoch)
+                nodes.setdefault(self._replicas.of(place, leader), {})[place] = wanted
+        return self.fetcher.due_requests(nodes)
 
-    def _ask(self, node: int, wanted: Wanted) -> Ask:
-        session = self._sessions.setdefault(node, FetchSession())
-        by_ids = all(any(one.topic_id) for one in wanted.values())
-        body = session.request(wanted, by_ids=by_ids) | self._limits(self.max_wait_ms)
-        versions = (4, LATEST_VERSION if by_ids else _V_TOPIC_IDS - 1)
-        timeout = self.request_timeout_ms + self.max_wait_ms
-        return Ask(node, "Fetch", body, timeout_ms=timeout, versions=versions)
+    def _may_fetch(self, place: TopicPartition) -> bool:
+        return place not in self.paused and place not in self._buffers and place not in self._errors
 
-    def _limits(self, max_wait_ms: int) -> Struct:
-        return {
-            "replica_id": -1,
-            "max_wait_ms": max_wait_ms,
-            "min_bytes": self.min_bytes,
-            "max_bytes": self.max_bytes,
-            "isolation_level": self.isolation,
-            "rack_id": self.rack,
-        }
+    def _is_fetchable(self) -> bool:
+        return any(
+            offset is not None and self._may_fetch(place)
+            for place, offset in self.positions.items()
+        )
 
-    def close(self) -> Flow[None]:
+    def close(self, timeout_ms: int = 30_000) -> Flow[None]:
         """End the fetch sessions that brokers keep for us; an answer is not needed."""
-        farewells = {node: each.farewell() for node, each in self._sessions.items()}
-        self._sessions = {}
-        asks = [
-            Ask(node, "Fetch", fields | self._limits(0), self.request_timeout_ms, _V_SESSIONS)
-            for node, fields in farewells.items()
-            if fields is not None and self.view.resolve(node) is not None
-        ]
+        asks = self.fetcher.closing_requests(timeout_ms)
         if asks:
             yield asks
+        self.interceptors.close()
 
-    def _take(self, answer: Answer, stale: set[str]) -> None:
-        code = answer.body.get("error_code", 0)
-        session, rows = self._sessions[answer.ask.node], self._rows(answer)
-        believed = session.take(answer.body, rows)
-        if code and code not in SESSION_ERRORS:
-            if not is_retriable(code) and code not in STALE:
-                raise KafkaError(code, about="Fetch")
-            self._distrust(session.places, stale)
-        if not believed:
-            self.disbelieved += not code
-            return
-        for place, part in rows.items():
-            position = self.positions.get(place)
-            if position is not None:
-                self._take_partition(place, part, position, stale)
+    def _collect(self, stale: set[str]) -> None:
+        """Take what fetches brought."""
+        for found in self.fetcher.collect():
+            if isinstance(found, Misdirected):
+                self._distrust(found.places, stale)
+            elif self.positions.get(found.place) == found.asked.offset:
+                self._take_partition(found, stale)
 
-    def _rows(self, answer: Answer) -> dict[TopicPartition, Struct]:
-        """By partition; a topic whose id is unknown has the name "", which nobody asks for."""
-        return {
-            (
-                topic.get("topic") or self.view.name_of(topic["topic_id"]) or "",
-                part["partition_index"],
-            ): part
-            for topic in answer.body["responses"]
-            for part in topic["partitions"]
-        }
-
-    def _take_partition(
-        self, place: TopicPartition, part: Struct, position: int, stale: set[str]
-    ) -> None:
+    def _take_partition(self, found: FetchPart, stale: set[str]) -> None:
+        place, part, position = found.place, found.row, found.asked.offset
         code = part["error_code"]
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             if self._replicas.drop(place):
                 return  # a follower may be behind: only its leader's word ends a position
-            if self.reset not in _RESETS:
-                raise NoPosition(f"offset {position} of {place} is out of range")
-            self.positions[place] = None
-            self._epochs.forget(place)
+            if self.reset is None:
+                self._errors[place] = NoPosition(f"offset {position} of {place} is out of range")
+            else:
+                self._reset(place, self.reset)
         elif code in STALE or (code and is_retriable(code)):
             self._distrust([place], stale)
         elif code:
-            raise KafkaError(code, about=named(place))
+            self._errors[place] = KafkaError(code, about=named(place))
         else:
-            try:
-                fetched = read_partition(
-                    place[0],
-                    part,
-                    position,
-                    committed_only=self.isolation == READ_COMMITTED,
-                    check_crc=self.check_crcs,
-                )
-            except RecordError as fault:
-                raise CorruptFetch(f"{place} at {position}: {fault}") from fault
-            if part.get("preferred_read_replica", -1) >= 0:
-                self._replicas.prefer(place, part["preferred_read_replica"])
-            if fetched.position > position:
-                self._buffers[place] = _Buffer(position, *fetched)
-            if leader := self.view.leader(*place):
-                self._epochs.good(place, leader.leader_epoch)
-            self.high_watermarks[place] = part["high_watermark"]
-            self.stable_offsets[place] = part.get("last_stable_offset", -1)
+            self._take_records(place, part, position)
+            self._epochs.good(place, found.asked.leader_epoch)
+
+    def _take_records(self, place: TopicPartition, part: Struct, position: int) -> None:
+        try:
+            fetched = read_partition(
+                place[0],
+                part,
+                position,
+                committed_only=self.isolation == READ_COMMITTED,
+                check_crc=self.check_crcs,
+            )
+        except RecordError as fault:
+            error = CorruptFetch(f"{place} at {position}: {fault}")
+            error.__cause__ = fault
+            self._errors[place] = error
+            return
+        if part.get("preferred_read_replica", -1) >= 0:
+            self._replicas.prefer(place, part["preferred_read_replica"])
+        if fetched.position > position:
+            self._buffers[place] = _Buffer(position, *fetched)
+        self.high_watermarks[place] = part["high_watermark"]
+        self.stable_offsets[place] = part.get("last_stable_offset", -1)

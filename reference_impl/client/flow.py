@@ -2,7 +2,7 @@
 
 A flow is a generator. It yields a list of `Ask`s (all sent at once, to whatever brokers) or a
 `Pause`, and is resumed with one `Answer` or `Failed` per ask, in the asks' order, or with nothing.
-Who has several requests under way yields an `Exchange` and finds what comes of them in an inbox.
+Who has several requests under way yields a `NetworkPoll` and finds what comes of them in an inbox.
 What time it is stands in `View.now`, which whoever runs the flow sets before each step. So a whole
 producer or consumer can be driven by a test with made-up answers and instants, and no callback ever
 runs in the middle of another.
@@ -36,6 +36,8 @@ class Ask:
 
     The version is the highest that both sides know within `versions`; a body that depends on it
     is a function of it. With `answer=False` (Produce with acks=0) there is nothing to wait for.
+    Requests of one lane to a node share a connection and are answered in their order: a Fetch that
+    waits at the broker has a lane of its own, or commits and heartbeats would wait behind it.
     """
 
     node: int | str
@@ -44,6 +46,7 @@ class Ask:
     timeout_ms: int = 30_000
     versions: tuple[int, int] = (0, LATEST_VERSION)
     answer: bool = True
+    lane: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ Inbox = deque[Outcome]
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class NetworkPoll:
     """Send `asks`; go on once `inbox` holds an outcome, of these or of earlier ones, or at `until`.
 
     An instant that has come lets sockets be read and written, and waits for nothing. Outcomes go on
@@ -89,7 +92,7 @@ class Exchange:
     until: int
 
 
-Flow = Generator[list[Ask] | Pause | Exchange, list[Outcome], T]
+Flow = Generator[list[Ask] | Pause | NetworkPoll, list[Outcome], T]
 
 
 class ClientError(Exception):

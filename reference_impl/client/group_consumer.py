@@ -1,10 +1,10 @@
 """The consumer in a group: what it may read is its share, and where it begins is what is committed.
 
 `poll` first sees to the membership (joins when it must, beats when it is time, commits what the
-previous poll returned), then fetches as any consumer does. There is no thread: a consumer that is
-not polled does not beat, and one that was not polled for `max_poll_interval_ms` has left its group
-by the time anybody looks (CONS-43, CONS-44); `beat` is for applications that work longer than a
-session between polls.
+previous poll returned), then fetches as any consumer does. Between polls somebody runs `keep_alive`
+when `keep_alive_at` has come (the faces do, in a thread or task): it beats, and leaves the group of
+a consumer that was not polled for `max_poll_interval_ms` (CONS-43, CONS-44). `beat` is for
+applications without such a face.
 
 How a member comes by its share is its protocol's business: `classic_consumer.py` agrees on
 generations and may have to divide for all, `kip848_consumer.py` is told by the coordinator
@@ -87,6 +87,7 @@ class GroupConsumer(Consumer):
         self._learned_at = view.now - self.metadata_max_age_ms
         self._queued: deque[tuple[OffsetsToCommit, CommitCallback]] = deque()
         self._committed: dict[TopicPartition, Offset] = {}
+        self._alone_failed: KafkaError | None = None  # what `keep_alive` could not mend
 
     # --- what is wanted ------------------------------------------------------------------------
 
@@ -135,18 +136,31 @@ class GroupConsumer(Consumer):
     def unsubscribe(self) -> Flow[None]:
         if self.subscribed:
             yield from self._give_up(list(self.positions))
-            yield from self.member.leave("unsubscribed")
+            with suppress(ClientError):  # who cannot be told sees the session end
+                yield from self.member.leave("unsubscribed")
         self.topics, self.pattern = frozenset(), None
         self._own(())
 
-    def close(self) -> Flow[None]:
-        """Commit what was read, if that is automatic, leave, and end what brokers keep for us."""
+    def close(self, timeout_ms: int = 30_000) -> Flow[None]:
+        """Commit what was read, if that is automatic, leave, and end what brokers keep for us.
+
+        What brokers do not answer in time is given up; listeners and callbacks are called.
+        """
+        end = self.view.now + timeout_ms
+        self._hurry(end)
         yield from self._commit_queued()
         with suppress(ClientError):
             if self.auto_commit_ms is not None and self.positions:
+                self._hurry(end)
                 yield from self.commit()
+        self._hurry(end)
         yield from self.unsubscribe()
-        yield from super().close()
+        yield from super().close(max(0, end - self.view.now))
+
+    def _hurry(self, end: int) -> None:
+        """Requests from now on wait no longer than until this instant."""
+        left = max(1, min(self.request_timeout_ms, end - self.view.now))
+        self.request_timeout_ms = self.coordinator.request_timeout_ms = left
 
     @property
     def group_metadata(self) -> Struct:
@@ -155,11 +169,14 @@ class GroupConsumer(Consumer):
 
     # --- polling -------------------------------------------------------------------------------
 
-    def poll(self, timeout_ms: int = 0) -> Flow[list[Consumed]]:
+    def poll(self, timeout_ms: int | None = None) -> Flow[list[Consumed]]:
         yield from self._overdue()
+        if self._alone_failed is not None:
+            error, self._alone_failed = self._alone_failed, None
+            raise error
         return (yield from super().poll(timeout_ms))
 
-    def _round(self) -> Flow[list[Consumed]]:
+    def _round(self, end: int | None, asks: bool) -> Flow[list[Consumed]]:
         """See to the membership, then one round of fetches; what it brings may be nothing."""
         self._polled_at = self.view.now
         yield from self._commit_queued()
@@ -170,9 +187,9 @@ class GroupConsumer(Consumer):
         if self.auto_commit_ms is not None and self.view.now >= self._commit_at:
             yield from self._auto_commit()
         if self.subscribed and not self.positions:
-            yield Pause(self.view.now + self.max_wait_ms)
+            yield Pause(self._until(end, 1))
             return []
-        return (yield from super()._round())
+        return (yield from super()._round(end, asks))
 
     def beat(self) -> Flow[None]:
         """What a heartbeat thread would do now: beat if it is time, leave if nobody polls."""
@@ -180,6 +197,24 @@ class GroupConsumer(Consumer):
         yield from self._commit_queued()
         if self.subscribed:
             yield from self.member.beat()
+
+    def keep_alive(self) -> Flow[None]:
+        """As `beat`, but calls nothing of the application's; the next poll raises what failed."""
+        try:
+            yield from self._overdue()
+            if self.subscribed:
+                yield from self.member.beat()
+        except KafkaError as error:
+            self._alone_failed = None if error.retriable else error
+        except ClientError:
+            return  # nobody answers: the next time may do better, and a session ends by itself
+
+    @property
+    def keep_alive_at(self) -> int | None:
+        """When `keep_alive` has something to do next (ms); None while there is no membership."""
+        if not self.subscribed or self._polled_at is None or self.member.generation < 0:
+            return None
+        return min(self.member.beat_at, self._polled_at + self.max_poll_interval_ms + 1)
 
     def _overdue(self) -> Flow[None]:
         if not self.subscribed or self._polled_at is None or self.member.generation < 0:
@@ -233,7 +268,11 @@ class GroupConsumer(Consumer):
         self.positions = dict.fromkeys(self.positions)
 
     def _find_positions(self) -> Flow[None]:
-        missing = [place for place, offset in self.positions.items() if offset is None]
+        missing = [
+            place
+            for place, offset in self.positions.items()
+            if offset is None and place not in self._resets  # what was sought is not looked up
+        ]
         if missing:
             found = yield from self.committed(missing)
             for place in missing:
@@ -309,8 +348,12 @@ class GroupConsumer(Consumer):
     def _settle(self, offsets: OffsetsToCommit, code: int) -> None:
         """What a coordinator's answer to a commit comes to."""
         if not code:
-            for place, wanted in offsets.items():
-                self._committed[place] = wanted if isinstance(wanted, Offset) else Offset(wanted)
+            done = {
+                place: wanted if isinstance(wanted, Offset) else Offset(wanted)
+                for place, wanted in offsets.items()
+            }
+            self._committed |= done
+            self.interceptors.committed(done)
             return
         does = self.member.react("OffsetCommit", code)
         if does is Do.REJOIN:

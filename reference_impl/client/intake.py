@@ -106,7 +106,7 @@ class Intake:
                 appended.taken,
                 among,
                 lambda: self._loads(topic, among),
-                may_switch=self.accumulator.last_is_full((topic, partition)),
+                lambda: self.accumulator.last_is_full((topic, delivery.partition or 0)),
             )
         return True
 

@@ -27,12 +27,15 @@ REACTIONS: dict[str, dict[int, Do]] = {
     _API: _FENCED | dict.fromkeys(MOVED, Do.ELSEWHERE) | {E.COORDINATOR_LOAD_IN_PROGRESS: Do.LATER},
     "OffsetCommit": _FENCED | {E.STALE_MEMBER_EPOCH: Do.REJOIN},
 }
+REACTIONS["ShareGroupHeartbeat"] = REACTIONS[_API]
 
 Share = frozenset[tuple[bytes, int]]  # topic id, partition
 
 
 class Kip848Member:
     """`topics`, `regex` and `owned` are what a heartbeat reports; `target` is what it brought."""
+
+    api = _API
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Kip848Member:
         self.view = coordinator.view
         self.id = member_id
         self.instance_id = instance_id
+        self.rack = rack
         self.topics: frozenset[str] = frozenset()
         self.regex: str | None = None
         self.owned: Share = frozenset()
@@ -60,7 +64,7 @@ class Kip848Member:
             "server_assignor": assignor,
         }
         self._told: Struct = {}  # what the coordinator knows of us
-        self._beat_at = 0
+        self.beat_at = 0
         self._interval_ms = _FIRST_INTERVAL_MS
         self._failures = 0
 
@@ -87,7 +91,7 @@ class Kip848Member:
             f: value for f, value in self._state().items() if f not in told or told[f] != value
         }
         joins = self.generation < 0
-        if self.view.now < self._beat_at and (self._failures or not (changed or joins)):
+        if self.view.now < self.beat_at and (self._failures or not (changed or joins)):
             return
         said = {
             field: _rows(v) if field == "topic_partitions" else v for field, v in changed.items()
@@ -98,7 +102,7 @@ class Kip848Member:
         self.id = answer["member_id"] or self.id
         self.generation, self.rejoin, self._failures = answer["member_epoch"], "", 0
         self._interval_ms = answer["heartbeat_interval_ms"]
-        self._beat_at = self.view.now + self._interval_ms
+        self.beat_at = self.view.now + self._interval_ms
         self._told |= changed
         if answer["assignment"] is not None:
             self.target = frozenset(
@@ -111,9 +115,9 @@ class Kip848Member:
         """Out of the group; a static member only steps out, its place is kept for a while."""
         if self.generation >= 0 and self.coordinator.node is not None:
             epoch = _STEPS_OUT if self.instance_id else _LEAVES
-            yield from self.coordinator.once(_API, self._body({}, epoch))
+            yield from self.coordinator.once(self.api, self._body({}, epoch))
         self.lose(why)
-        self._beat_at = 0
+        self.beat_at = 0
 
     def _state(self) -> Struct:
         return {
@@ -134,19 +138,19 @@ class Kip848Member:
 
     def _said(self, changed: Struct, epoch: int) -> Flow[Struct | None]:
         """The answer, or None after its error was reacted to; then all is said again."""
-        outcome = yield from self.coordinator.once(_API, self._body(changed, epoch))
+        outcome = yield from self.coordinator.once(self.api, self._body(changed, epoch))
         if isinstance(outcome, Failed):
             does = Do.ELSEWHERE
         elif not outcome.body["error_code"]:
             return outcome.body
         else:
-            does = self.react(_API, outcome.body["error_code"])
+            does = self.react(self.api, outcome.body["error_code"])
         self._told.clear()
         if does in (Do.LATER, Do.ELSEWHERE):
-            self._beat_at = self.view.now + self.view.backoff.delay(self._failures)
+            self.beat_at = self.view.now + self.view.backoff.delay(self._failures)
             self._failures += 1
         else:
-            self._beat_at = 0
+            self.beat_at = 0
         return None
 
     def react(self, api: str, code: int) -> Do:
@@ -159,7 +163,7 @@ class Kip848Member:
         if does is Do.ELSEWHERE:
             self.coordinator.forget()
         elif does is Do.REJOIN:
-            self._beat_at = 0  # the next heartbeat brings the new epoch
+            self.beat_at = 0  # the next heartbeat brings the new epoch
         elif does is Do.FORGET:
             self.lose(why)
         return does

@@ -87,7 +87,7 @@ class Member:
         self._protocols = protocols
         self._lead = lead
         self._protocol_type = protocol_type
-        self._beat_at = 0
+        self.beat_at = 0  # when the next heartbeat is due (ms)
         self._heard_at = 0
         self._failures = 0
 
@@ -142,8 +142,9 @@ class Member:
         self.protocol = joined["protocol_name"]
         self.leads = joined["leader"] == self.id
         shares: dict[str, bytes] = {}
-        if self.leads and not joined.get("skip_assignment"):
-            shares = yield from self._lead(self.protocol, joined["members"])
+        if self.leads:  # who need not divide watches the topics all the same (KIP-814)
+            divided = yield from self._lead(self.protocol, joined["members"])
+            shares = {} if joined.get("skip_assignment") else divided
         body = {
             **self.identity,
             "protocol_type": self._protocol_type,
@@ -156,7 +157,7 @@ class Member:
             return None
         self._agree(synced.get("protocol_type"))
         self._failures, self._heard_at = 0, self.view.now
-        self._beat_at = self.view.now + self.heartbeat_interval_ms
+        self.beat_at = self.view.now + self.heartbeat_interval_ms
         return synced["assignment"]
 
     def _agree(self, protocol_type: str | None) -> None:
@@ -168,11 +169,11 @@ class Member:
 
     def beat(self) -> Flow[None]:
         """A heartbeat if one is due."""
-        if self.generation < 0 or self.rejoin or self.view.now < self._beat_at:
+        if self.generation < 0 or self.rejoin or self.view.now < self.beat_at:
             return
         if self.view.now - self._heard_at > self.session_timeout_ms:
             self.coordinator.forget()  # it has been silent for a whole session
-        self._beat_at = self.view.now + self.heartbeat_interval_ms
+        self.beat_at = self.view.now + self.heartbeat_interval_ms
         if (yield from self._said("Heartbeat", self.identity, patient=False)) is not None:
             self._heard_at, self._failures = self.view.now, 0
 

@@ -84,6 +84,7 @@ class View:
         self._bootstrap = dict(self.addresses)
         self._order = list(self.addresses)
         self._silent: set[int] = set()  # who failed since the last Metadata answer
+        self._lanes = 0
 
     def resolve(self, node: int | str) -> int | None:
         """The node id to connect to, or None when the id is not known (any more)."""
@@ -111,6 +112,11 @@ class View:
             self._silent.clear()
             self.addresses |= self._bootstrap
             self._order = [*self._bootstrap, *(n for n in self._order if n >= 0)]
+
+    def lane(self) -> int:
+        """A lane that nobody else has (`flow.Ask`)."""
+        self._lanes += 1
+        return self._lanes
 
     def topic(self, name: str) -> Topic | None:
         return self.topics.get(name)

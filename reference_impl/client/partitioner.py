@@ -108,16 +108,16 @@ class Sticky:
         taken: int,
         choices: Choices,
         loads: Callable[[], Sequence[tuple[int, int]] | None] = lambda: None,
-        *,
-        may_switch: bool = True,
+        may_switch: Callable[[], bool] = lambda: True,
     ) -> None:
         """So many bytes went to the favourite: another one's turn after `batch_size` of them.
 
-        `may_switch` is false while the batch has room; then only twice the size ends its turn.
+        Nobody `may_switch` while the batch has room; then only twice the size ends its turn.
         """
-        total = self._bytes.get(topic, 0) + taken
-        self._bytes[topic] = total
-        if (total >= self._batch_size and may_switch) or total >= 2 * self._batch_size:
+        total = self._bytes[topic] = self._bytes.get(topic, 0) + taken
+        if total < self._batch_size:
+            return
+        if total >= 2 * self._batch_size or may_switch():
             self._choose(topic, choices, loads())
 
     def _choose(self, topic: str, choices: Choices, loads: Sequence[tuple[int, int]] | None) -> int:

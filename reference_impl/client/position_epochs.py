@@ -52,8 +52,8 @@ class PositionEpochs:
             self._read[place] = epoch
 
     def good(self, place: TopicPartition, leader_epoch: int) -> None:
-        """The leader of this epoch has all that was read."""
-        self._good[place] = leader_epoch
+        """The leader of this epoch has all that was read; an older one's word comes too late."""
+        self._good[place] = max(leader_epoch, self._good.get(place, UNKNOWN))
 
     def of(self, place: TopicPartition) -> int:
         """The leader epoch of the record before the position, or UNKNOWN."""

@@ -34,9 +34,9 @@ from .flow import (
     Ask,
     Backoff,
     ClientError,
-    Exchange,
     Flow,
     KafkaError,
+    NetworkPoll,
 )
 from .intake import Intake
 from .interceptors import Interceptors, ProducerRecord, acknowledge
@@ -207,10 +207,10 @@ class Producer:
         self._settle()
         self._advance()
         yield from self._prepare()
-        asks = self._metadata.ask() + self._sender.asks()
+        asks = self._metadata.ask() + self._sender.due_requests()
         if asks or self._advance():
             until = min(until, self.view.now)
-        yield Exchange(asks, self._sender.inbox, until)
+        yield NetworkPoll(asks, self._sender.inbox, until)
         self._settle()
         self._advance()
 

@@ -42,7 +42,10 @@ def read_partition(
     committed_only: bool = False,
     check_crc: bool = True,
 ) -> Fetched:
-    """RecordError for data that is not what it says; the position then stays where it was."""
+    """The records from `position` on, up to the first batch that is not what it says.
+
+    RecordError where that is the first there is; the position then stays where it was.
+    """
     data = part.get("records") or b""
     index = part["partition_index"]
     pending = sorted(
@@ -50,28 +53,32 @@ def read_partition(
     )
     aborted: set[int] = set()
     out: list[Consumed] = []
-    whole, epoch = False, -1
-    for pos, size, magic in wire_records.entries(data):
-        whole = True
-        if check_crc:
-            wire_records.check_crc(data, pos, size, magic)
-        rows = wire_records.records_of(data, pos, magic)
-        epoch, last = -1, rows[-1].offset if rows else position - 1
-        if magic == 2:
-            header = wire_records.read_header(data, pos)
-            epoch, last = header.partition_leader_epoch, header.last_offset
-            if committed_only and header.producer_id >= 0:
-                while pending and pending[0][0] <= last:
-                    aborted.add(pending.pop(0)[1])
+    whole, epoch, start = False, -1, position
+    try:
+        for pos, size, magic in wire_records.entries(data):
+            whole = True
+            if check_crc:
+                wire_records.check_crc(data, pos, size, magic)
+            rows = wire_records.records_of(data, pos, magic)
+            epoch, last = -1, rows[-1].offset if rows else position - 1
+            if magic == 2:
+                header = wire_records.read_header(data, pos)
+                epoch, last = header.partition_leader_epoch, header.last_offset
+                if committed_only and header.producer_id >= 0:
+                    while pending and pending[0][0] <= last:
+                        aborted.add(pending.pop(0)[1])
+                    if header.control:
+                        if rows and control.read_key(rows[0].key).type == control.ABORT:
+                            aborted.discard(header.producer_id)
+                    elif header.transactional and header.producer_id in aborted:
+                        rows = []
                 if header.control:
-                    if rows and control.read_key(rows[0].key).type == control.ABORT:
-                        aborted.discard(header.producer_id)
-                elif header.transactional and header.producer_id in aborted:
                     rows = []
-            if header.control:
-                rows = []
-        out += [_shown(topic, index, row, epoch) for row in rows if row.offset >= position]
-        position = max(position, last + 1)
+            out += [_shown(topic, index, row, epoch) for row in rows if row.offset >= position]
+            position = max(position, last + 1)
+    except RecordError:
+        if position == start:
+            raise  # else what is good comes first, and the next fetch begins here (CONS-26)
     if data and not whole:
         raise RecordError(0, f"{len(data)} bytes without one whole batch at offset {position}")
     return Fetched(out, position, epoch)

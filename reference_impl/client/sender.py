@@ -1,9 +1,9 @@
 """Requests out, answers in: what Java's Sender thread does, step by step and without a thread.
 
-`asks` takes from the accumulator what is ready and makes one Produce per node of it (PROD-44), as
-long as the node has fewer than `max_in_flight` of ours under way. `take_in` settles, splits, puts
-back or fails the batches of every answer (PROD-46). Outcomes come through the inbox, in whatever
-order the brokers give them.
+`due_requests` takes from the accumulator what is ready and makes one Produce per node of it
+(PROD-44), as long as the node has fewer than `max_in_flight` of ours under way. `take_in` settles,
+splits, puts back or fails the batches of every answer (PROD-46). Outcomes come through the inbox,
+in whatever order the brokers give them.
 
 With one request in flight a partition is muted until its answer, so that nothing overtakes a retry
 (PROD-39). With more, sequences keep the order (`sequences`); without idempotence nothing does, as
@@ -96,7 +96,7 @@ class Sender:
 
     # --- out -----------------------------------------------------------------------------------
 
-    def asks(self) -> list[Ask]:
+    def due_requests(self) -> list[Ask]:
         """The requests that are due, and the metadata that their batches wait for."""
         now = self.view.now
         ready = self.accumulator.ready(self.view, now)

@@ -45,7 +45,6 @@ class BackgroundProducer:
         self._changed = threading.Condition(self._lock)
         self._client = Client(bootstrap, client_id=client_id)
         self._client.guard = self._lock
-        self._client.may_be_woken()
         try:
             self.core = self._client.producer(config, **options).core
         except Exception:
@@ -113,7 +112,7 @@ class BackgroundProducer:
     def _wake(self) -> None:
         if not self._notified:
             self._notified = True
-            self._client.wakeup()
+            self._client.interrupt()
 
     def _run(self) -> None:
         while self._close_ms is None:

@@ -1,14 +1,14 @@
 """The reference client in the simulation: its flows, run by events instead of a blocking loop.
 
 `io.client` does the same with sockets. A client runs one flow at a time; a flow that asks is
-resumed when every ask has its outcome, one that pauses when its instant has come, one that
-exchanges when its inbox has something or its instant has come. A client can die and can sleep, as a
-process does that is killed or stopped.
+resumed when every ask has its outcome, one that pauses when its instant has come, one that polls
+the network when its inbox has something or its instant has come. A client can die and can sleep, as
+a process does that is killed or stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,11 +21,10 @@ from touchstone.reference_impl.client.connection import (
 from touchstone.reference_impl.client.flow import (
     Answer,
     Ask,
-    Exchange,
     Failed,
     FailureKind,
     Flow,
-    Inbox,
+    NetworkPoll,
     Outcome,
     Pause,
 )
@@ -36,13 +35,16 @@ from touchstone.reference_impl.sim.world import World
 from touchstone.reference_impl.wire.framing import Frames
 
 PATIENCE_MS = 2_000
+Sink = Callable[[Outcome], None]
+Where = tuple[int, int]  # node, lane
 
 
 class _Link:
     """A connection of this client: the client's protocol end and the broker's line."""
 
-    def __init__(self, node: int, host: Host, connection: Connection, line: Line) -> None:
-        self.node = node
+    def __init__(self, where: Where, host: Host, connection: Connection, line: Line) -> None:
+        self.where = where
+        self.node = where[0]
         self.host = host
         self.connection = connection
         self.line = line
@@ -61,14 +63,11 @@ class SimClient:
         self._hosts = hosts
         self.view = View([("sim", port) for port in hosts], world.now)
         self.view.patience_ms = PATIENCE_MS
-        self._links: dict[int, _Link] = {}
+        self._links: dict[Where, _Link] = {}
         self._flow: Flow[Any] | None = None
         self._done: Callable[[Any], None] = lambda result: None
-        self._asks: Sequence[Ask] = ()
-        self._outcomes: dict[int, Outcome] = {}
-        self._numbers: dict[int, int] = {}  # ticket -> place among the asks of this round
-        self._mailed: dict[int, tuple[Ask, Inbox]] = {}  # ticket -> what goes to an inbox
-        self._exchange: Exchange | None = None  # that the flow waits in
+        self._asked: dict[int, tuple[Ask, Sink]] = {}  # by ticket
+        self._ready: Callable[[], list[Outcome] | None] = lambda: None  # what to resume with
         self._serial = 0
         self._asleep: list[Callable[[], None]] | None = None  # what waits for it to wake
 
@@ -81,8 +80,8 @@ class SimClient:
         """End at once: the flow ends where it stands and the connections are reset."""
         if self._flow is None:
             return
-        self._flow, self.idle, self._numbers, self._asleep = None, True, {}, None
-        self._mailed, self._exchange = {}, None
+        self._flow, self.idle, self._asked, self._asleep = None, True, {}, None
+        self._ready = lambda: None
         for link in list(self._links.values()):
             self._hang_up(link)
         self._links.clear()
@@ -114,76 +113,55 @@ class SimClient:
         if isinstance(wanted, Pause):
             self._world.at(max(wanted.until, self._world.now + 1), lambda: self._resume([]))
             return
-        if isinstance(wanted, Exchange):
-            self._begin_exchange(wanted)
+        if isinstance(wanted, NetworkPoll):
+            self._poll(wanted)
             return
-        self._asks, self._outcomes, self._numbers = wanted, {}, {}
+        outcomes: dict[int, Outcome] = {}
+        count = len(wanted)
+        self._ready = lambda: (
+            [outcomes[place] for place in range(count)] if len(outcomes) == count else None
+        )
         for place, ask in enumerate(wanted):
-            self._serial += 1
-            self._numbers[self._serial] = place
-            self._start(self._serial, ask)
+            self._start(ask, partial(outcomes.__setitem__, place))
         self._settle()
 
-    def _begin_exchange(self, wanted: Exchange) -> None:
-        self._exchange = wanted
+    def _poll(self, wanted: NetworkPoll) -> None:
+        soonest = self._world.now + (0 if wanted.asks else 1)  # who only looks lets time pass
+        until = max(wanted.until, soonest)
+        self._ready = lambda: [] if wanted.inbox or self._world.now >= until else None
         for ask in wanted.asks:
-            self._serial += 1
-            self._mailed[self._serial] = (ask, wanted.inbox)
-            self._start(self._serial, ask)
-        due = max(wanted.until, self._world.now + (0 if wanted.asks else 1))
-        self._world.at(due, lambda: self._end_exchange(wanted))
-        self._mail_came()
-
-    def _end_exchange(self, wanted: Exchange) -> None:
-        if self._exchange is wanted:
-            self._exchange = None
-            self._resume([])
-
-    def _mail_came(self) -> None:
-        """The flow goes on if its inbox has something; never inside of another step."""
-        wanted = self._exchange
-        if wanted is not None and wanted.inbox:
-            self._world.at(self._world.now, lambda: self._end_exchange(wanted))
-
-    def _told(self, ticket: int, ask: Ask | None, made: Callable[[Ask], Outcome]) -> None:
-        """An outcome, for the inbox or the round that its ask belongs to."""
-        mailed = self._mailed.pop(ticket, None)
-        if mailed is not None:
-            mailed[1].append(made(mailed[0]))
-            self._mail_came()
-            return
-        place = self._numbers.get(ticket)
-        if place is not None:
-            self._outcomes[place] = made(ask or self._asks[place])
+            self._start(ask, wanted.inbox.append)
+        self._world.at(until, self._settle)
+        self._settle()
 
     def _settle(self) -> None:
-        """Go on once every ask of the round has its outcome; never inside of another step."""
-        if len(self._outcomes) == len(self._asks) and self._numbers:
-            self._numbers = {}
-            outcomes = [self._outcomes[place] for place in range(len(self._asks))]
-            self._world.at(self._world.now, lambda: self._resume(outcomes))
-        elif not self._asks:
-            self._world.at(self._world.now + 1, lambda: self._resume([]))
+        """Go on once what the flow waits for is there; never inside of another step."""
+        given = self._ready()
+        if given is not None and self._flow is not None:
+            self._ready = lambda: None
+            self._world.at(self._world.now, lambda: self._resume(given))
 
-    def _start(self, ticket: int, ask: Ask) -> None:
+    def _start(self, ask: Ask, sink: Sink) -> None:
         node = self.view.resolve(ask.node)
         if node is None:
-            reason = f"node {ask.node} is not known"
-            self._told(ticket, ask, partial(Failed, kind="refused", reason=reason))
+            sink(Failed(ask, "refused", f"node {ask.node} is not known"))
             return
-        link = self._links.get(node) or self._connect(node)
+        self._serial += 1
+        ticket = self._serial
+        self._asked[ticket] = ask, sink
+        link = self._links.get((node, ask.lane)) or self._connect((node, ask.lane))
         try:
             replies = link.connection.ask(ticket, ask, now=self._world.now)
         except Unsupported as fault:
-            self._told(ticket, ask, partial(Failed, kind="unsupported", reason=str(fault)))
+            self._end(ticket, Failed(ask, "unsupported", str(fault)))
             return
         self._replied(replies)
         self._write(link)
 
     # --- connections ---------------------------------------------------------------------------
 
-    def _connect(self, node: int) -> _Link:
-        host = self._hosts[self.view.addresses[node][1]]
+    def _connect(self, where: Where) -> _Link:
+        host = self._hosts[self.view.addresses[where[0]][1]]
         connection = Connection(self.name, now=self._world.now)
         line = Line(
             self._world.number(),
@@ -191,7 +169,7 @@ class SimClient:
             lambda frame: self._arrives(link, frame),
             lambda: self._lose(link, "closed", "the broker closed the connection"),
         )
-        link = self._links[node] = _Link(node, host, connection, line)
+        link = self._links[where] = _Link(where, host, connection, line)
         return link
 
     def _write(self, link: _Link) -> None:
@@ -213,7 +191,7 @@ class SimClient:
 
     def _late(self, link: _Link) -> None:
         link.watched = None
-        if self._links.get(link.node) is not link:
+        if self._links.get(link.where) is not link:
             return
         if link.connection.expired(self._world.now):
             self._hang_up(link)
@@ -225,7 +203,7 @@ class SimClient:
         self._network.send(self.name, link.host.name, lambda: link.host.hung_up(link.line))
 
     def _arrives(self, link: _Link, frame: bytes) -> None:
-        if self._links.get(link.node) is not link:
+        if self._links.get(link.where) is not link:
             return
         try:
             chunk = len(frame).to_bytes(4, "big") + frame
@@ -235,24 +213,26 @@ class SimClient:
             return
         self._replied(replies)
         for ticket, why in impossible:
-            self._told(ticket, None, partial(Failed, kind="unsupported", reason=str(why)))
+            ask, _ = self._asked[ticket]
+            self._end(ticket, Failed(ask, "unsupported", str(why)))
         self._write(link)
-        self._settle_if_asked()
+        self._settle()
 
     def _replied(self, replies: list[Reply]) -> None:
         for reply in replies:
-            made = partial(Answer, version=reply.version, body=reply.body or {})
-            self._told(reply.ticket, None, made)
+            ask, _ = self._asked[reply.ticket]
+            self._end(reply.ticket, Answer(ask, reply.version, reply.body or {}))
+
+    def _end(self, ticket: int, outcome: Outcome) -> None:
+        _, sink = self._asked.pop(ticket)
+        sink(outcome)
 
     def _lose(self, link: _Link, kind: FailureKind, why: str) -> None:
-        if self._links.get(link.node) is not link:
+        if self._links.get(link.where) is not link:
             return
-        del self._links[link.node]
+        del self._links[link.where]
         self.view.unreachable(link.node)
         for ticket, _ in link.connection.abandon():
-            self._told(ticket, None, partial(Failed, kind=kind, reason=why))
-        self._settle_if_asked()
-
-    def _settle_if_asked(self) -> None:
-        if self._numbers:
-            self._settle()
+            ask, sink = self._asked.pop(ticket)
+            sink(Failed(ask, kind, why))
+        self._settle()

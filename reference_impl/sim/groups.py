@@ -117,7 +117,7 @@ class ObservedConsumer(ClassicConsumer):
     def observe(self, topics: Iterable[str]) -> None:
         self.subscribe(topics, listener=Listener(assigned=self._assigned))
 
-    def poll(self, timeout_ms: int = 0) -> Flow[list[Consumed]]:
+    def poll(self, timeout_ms: int | None = None) -> Flow[list[Consumed]]:
         self._floor = self._history.newest
         return (yield from super().poll(timeout_ms))
 

@@ -13,10 +13,12 @@ from typing import Any
 from touchstone.harness.driver.workload.consumers import recall
 from touchstone.harness.driver.workload.member import Member
 from touchstone.harness.model.history import place
-from touchstone.reference_impl.client.assignors import Taker, assigned, assignment, by_range
+from touchstone.reference_impl.client.assignment import Taker
+from touchstone.reference_impl.client.assignors import assigned, assignment
 from touchstone.reference_impl.client.coordinator import Coordinator
 from touchstone.reference_impl.client.flow import ClientError, Failed, Flow
 from touchstone.reference_impl.client.member import Member as Membership
+from touchstone.reference_impl.client.range_assignor import by_range
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct

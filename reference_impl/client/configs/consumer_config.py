@@ -11,7 +11,7 @@ from typing import Any
 
 from .client_config import ClientConfig, Option, check_bootstrap, options, parsed
 from .definitions import NEWEST
-from .parsing import ConfigException
+from .parsing import ConfigException, loaded
 
 _ISOLATION = {"read_uncommitted": 0, "read_committed": 1}
 _SHARE = ("share.acknowledgement.mode", "share.acquire.mode")
@@ -37,8 +37,6 @@ _BY_CLIENT = (
     "enable.auto.commit",  # whether auto.commit.interval.ms is an option at all
     "group.id",
     "group.protocol",
-    "key.deserializer",
-    "value.deserializer",
 )
 _numbers = count(1)  # of consumers without a client.id
 
@@ -56,11 +54,16 @@ ALONE = {
     "fetch.max.bytes": Option("max_bytes"),
     "fetch.max.wait.ms": Option("max_wait_ms"),
     "fetch.min.bytes": Option("min_bytes"),
+    "interceptor.classes": Option(
+        "interceptors", lambda names: tuple(loaded(each) for each in names or ())
+    ),
     "isolation.level": Option("isolation", _ISOLATION.__getitem__),
+    "key.deserializer": Option("key_deserializer"),
     "max.partition.fetch.bytes": Option("partition_max_bytes"),
     "max.poll.records": Option("max_poll_records"),
     "metadata.max.age.ms": Option("metadata_max_age_ms"),
     "request.timeout.ms": Option("request_timeout_ms"),
+    "value.deserializer": Option("value_deserializer"),
 }
 _IN_A_GROUP = {
     "group.instance.id": Option("instance_id"),
@@ -97,7 +100,16 @@ def consumer_config(given: Mapping[str, Any], release: str = NEWEST) -> ClientCo
             f"{', '.join(refused)} cannot be set when group.protocol={protocol.upper()}"
         )
     check_bootstrap(config)
+    if config.release == "1.0":
+        _outlast_what_waits(config)
     return config
+
+
+def _outlast_what_waits(config: ClientConfig) -> None:
+    """KafkaConsumer's constructor at 1.0.2 (CONS-02); KAFKA-7050 ended that in 2.0."""
+    waits = ("session.timeout.ms", "fetch.max.wait.ms")
+    if any(config["request.timeout.ms"] <= config[name] for name in waits):
+        raise ConfigException(f"request.timeout.ms should be greater than {' and '.join(waits)}")
 
 
 def consumer_options(config: ClientConfig) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any
 from touchstone.reference_impl.client.flow import (
     Answer,
     Ask,
-    Exchange,
     Failed,
     Flow,
     Inbox,
+    NetworkPoll,
     Outcome,
     Pause,
 )
@@ -63,7 +63,7 @@ class Runner:
         self.most = most
         self.asks: list[Ask] = []
         self.pauses: list[int] = []
-        self.under_way: list[tuple[Inbox, Outcome]] = []  # decided when sent, not arrived yet
+        self.under_way: list[tuple[Ask, Inbox]] = []
         self.most_under_way = 0
 
     def run(self, flow: Flow) -> Any:
@@ -79,28 +79,32 @@ class Runner:
                 self.view.now = wanted.until
                 given = []
                 continue
-            if isinstance(wanted, Exchange):
-                self._exchange(wanted)
+            if isinstance(wanted, NetworkPoll):
+                self._poll(wanted)
                 given = []
                 continue
-            assert len(self.asks) < self.most, "the flow never ends"
-            self.asks += wanted
-            self.view.now += self.trip_ms
-            given = [self._answer(ask) for ask in wanted]
+            given = self._answers(wanted)
 
-    def _exchange(self, wanted: Exchange) -> None:
-        """An instant that has come brings no answers; otherwise all that are out arrive at once."""
+    def _answers(self, asks: list[Ask]) -> list[Outcome]:
         assert len(self.asks) < self.most, "the flow never ends"
-        self.asks += wanted.asks
-        self.under_way += [(wanted.inbox, self._answer(ask)) for ask in wanted.asks]
+        self.asks += asks
+        self.view.now += self.trip_ms
+        return [self._answer(ask) for ask in asks]
+
+    def _poll(self, wanted: NetworkPoll) -> None:
+        """An instant that has come brings no answers; otherwise all that are out arrive at once.
+
+        Brokers see a request when its answer arrives; what was sent and not answered they have not.
+        """
+        self.under_way += [(ask, wanted.inbox) for ask in wanted.asks]
         self.most_under_way = max(self.most_under_way, len(self.under_way))
         if wanted.inbox or wanted.until <= self.view.now:
             return
         if self.under_way and self.view.now + self.trip_ms <= wanted.until:
-            self.view.now += self.trip_ms
             arrived, self.under_way = self.under_way, []
+            outcomes = self._answers([ask for ask, _ in arrived])
             cut: set[int | str] = set()
-            for inbox, outcome in arrived:
+            for (_, inbox), outcome in zip(arrived, outcomes, strict=True):
                 if outcome.ask.node in cut:  # what came after on that connection went with it
                     outcome = Failed(outcome.ask, "closed", "the connection was cut")
                 elif isinstance(outcome, Failed) and outcome.kind in ("closed", "timeout"):
@@ -113,6 +117,10 @@ class Runner:
     def _answer(self, ask: Ask) -> Answer | Failed:
         said = self.script(ask)
         return said if isinstance(said, Failed) else Answer(ask, ask.versions[1], said)
+
+    def sent(self, api: str) -> list[Ask]:
+        """The requests that were answered and those under way."""
+        return self.asked(api) + [ask for ask, _ in self.under_way if ask.api == api]
 
     def asked(self, api: str) -> list[Ask]:
         return [ask for ask in self.asks if ask.api == api]

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from touchstone.reference_impl.client import assignors
-from touchstone.reference_impl.client.assignors import ASSIGNORS, Taker
+from touchstone.reference_impl.client.assignment import Taker
+from touchstone.reference_impl.client.assignors import ASSIGNORS
 from touchstone.reference_impl.wire.embedded.consumer_protocol import encode_subscription
 
 
@@ -17,7 +18,7 @@ def takers(*wants: str, **owned) -> list[Taker]:
 
 
 def test_range_cuts_each_topic_and_the_first_have_more():
-    given = ASSIGNORS["range"].divide(takers("t u", "t u"), {"t": 3, "u": 3})
+    given = ASSIGNORS["range"].divide(takers("t u", "t u"), {"t": 3, "u": 3}, {})
     assert given == {
         "a": [("t", 0), ("t", 1), ("u", 0), ("u", 1)],
         "b": [("t", 2), ("u", 2)],
@@ -25,7 +26,7 @@ def test_range_cuts_each_topic_and_the_first_have_more():
 
 
 def test_round_robin_goes_on_from_topic_to_topic():
-    given = ASSIGNORS["roundrobin"].divide(takers("t u", "t u"), {"t": 3, "u": 3})
+    given = ASSIGNORS["roundrobin"].divide(takers("t u", "t u"), {"t": 3, "u": 3}, {})
     assert given == {
         "a": [("t", 0), ("t", 2), ("u", 1)],
         "b": [("t", 1), ("u", 0), ("u", 2)],
@@ -33,7 +34,7 @@ def test_round_robin_goes_on_from_topic_to_topic():
 
 
 def test_round_robin_passes_over_who_does_not_want_the_topic():
-    given = ASSIGNORS["roundrobin"].divide(takers("t", "t u", "t u"), {"t": 1, "u": 2, "x": 4})
+    given = ASSIGNORS["roundrobin"].divide(takers("t", "t u", "t u"), {"t": 1, "u": 2, "x": 4}, {})
     assert given == {"a": [("t", 0)], "b": [("u", 0)], "c": [("u", 1)]}
 
 
@@ -44,15 +45,15 @@ def test_static_members_come_first_by_their_instance(name):
         Taker("y", "two", frozenset("t")),
         Taker("x", "one", frozenset("t")),
     ]
-    given = ASSIGNORS[name].divide(members, {"t": 3})
+    given = ASSIGNORS[name].divide(members, {"t": 3}, {})
     assert given == {"x": [("t", 0)], "y": [("t", 1)], "z": [("t", 2)]}
 
 
 def test_what_moves_is_owned_by_nobody_for_a_generation():
     everything = [("t", i) for i in range(4)]
-    first = ASSIGNORS["cooperative-sticky"].divide(takers("t", "t", a=everything), {"t": 4})
+    first = ASSIGNORS["cooperative-sticky"].divide(takers("t", "t", a=everything), {"t": 4}, {})
     assert (len(first["a"]), first["b"]) == (2, [])
-    second = ASSIGNORS["cooperative-sticky"].divide(takers("t", "t", a=first["a"]), {"t": 4})
+    second = ASSIGNORS["cooperative-sticky"].divide(takers("t", "t", a=first["a"]), {"t": 4}, {})
     assert second["a"] == first["a"]
     assert sorted(second["a"] + second["b"]) == everything
 
@@ -113,3 +114,59 @@ def test_what_is_assigned_is_read_back():
     places = [("t", 0), ("t", 3), ("u", 1)]
     assert assignors.assigned(assignors.assignment(places)) == places
     assert assignors.assigned(b"") == []
+
+
+def test_range_gives_each_rack_its_own_partitions():
+    """KIP-881, as Java's RangeAssignor of 4.3.1 divides the same."""
+    members = [
+        Taker("a", None, frozenset("t"), rack="east"),
+        Taker("b", None, frozenset("t"), rack="west"),
+    ]
+    racks = {
+        ("t", index): frozenset({rack})
+        for index, rack in enumerate(("west", "east", "west", "east"))
+    }
+    given = ASSIGNORS["range"].divide(members, {"t": 4}, racks)
+    assert given == {"a": [("t", 1), ("t", 3)], "b": [("t", 0), ("t", 2)]}
+    everywhere = dict.fromkeys(racks, frozenset({"east", "west"}))
+    given = ASSIGNORS["range"].divide(members, {"t": 4}, everywhere)
+    assert given == {"a": [("t", 0), ("t", 1)], "b": [("t", 2), ("t", 3)]}
+
+
+def test_topics_that_go_together_stay_together_by_racks():
+    members = [
+        Taker("a", None, frozenset("tu"), rack="east"),
+        Taker("b", None, frozenset("tu"), rack="west"),
+    ]
+    racks = {
+        (topic, index): frozenset({rack})
+        for topic in "tu"
+        for index, rack in enumerate(("west", "east"))
+    }
+    given = ASSIGNORS["range"].divide(members, {"t": 2, "u": 2}, racks)
+    assert given == {"a": [("t", 1), ("u", 1)], "b": [("t", 0), ("u", 0)]}
+
+
+def test_the_eager_sticky_assignor_reads_what_members_had_from_their_user_data():
+    had = assignors.previous([("t", 0), ("t", 1)], 7)
+    assert had.hex() == "00000001000174000000020000000000000001" + "00000007"
+    row = {
+        "member_id": "m",
+        "metadata": assignors.subscription(["t"], [], 8, None, had),
+    }
+    known = assignors.taker(row, "sticky")
+    assert (known.owned, known.generation) == ({("t", 0), ("t", 1)}, 7)
+    assert assignors.taker(row, "range").owned == frozenset()
+    row["metadata"] = assignors.subscription(["t"], [], 8, None, b"\xff\xff")
+    assert assignors.taker(row, "sticky").owned == frozenset(), "as if it had said nothing"
+
+
+@pytest.mark.parametrize("name", ["sticky", "cooperative-sticky"])
+def test_what_nobody_owns_goes_to_its_rack(name):
+    members = [
+        Taker("a", None, frozenset("t"), rack="east"),
+        Taker("b", None, frozenset("t"), rack="west"),
+    ]
+    racks = {("t", 0): frozenset({"west"}), ("t", 1): frozenset({"east"})}
+    given = ASSIGNORS[name].divide(members, {"t": 2}, racks)
+    assert given == {"a": [("t", 1)], "b": [("t", 0)]}

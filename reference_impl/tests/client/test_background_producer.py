@@ -151,10 +151,10 @@ def test_prod_29_a_step_takes_in_answers_expires_drains_and_sends():
     new = producer.send("t", b"new", partition=0)
     runner.run(producer.step(runner.view.now))
     assert old.done and old is not new
-    assert not runner.asked("Produce"), "one has expired, and with it who shared its batch"
+    assert not runner.sent("Produce"), "one has expired, and with it who shared its batch"
     newer = producer.send("t", b"newer", partition=0)
     runner.view.now += 10
     runner.run(producer.step(runner.view.now))
-    assert len(runner.asked("Produce")) == 1 and not newer.done
+    assert len(runner.sent("Produce")) == 1 and not newer.done
     runner.run(producer.step(runner.view.now + 10))
     assert newer.done

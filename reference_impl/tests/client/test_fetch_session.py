@@ -148,7 +148,7 @@ def test_a_broker_keeps_one_session_until_the_consumer_closes(release):
             while len(values) <= number:
                 values += [int(row.value) for row in consumer.poll(timeout_ms=1000)]
         assert values == list(range(6))
-        (session,) = consumer.core._sessions.values()
+        (session,) = consumer.core.fetcher.sessions.values()
         assert (session.id != 0, session.epoch > 5) == ((release != "1.0",) * 2)
         id_ = session.id
         consumer.close()

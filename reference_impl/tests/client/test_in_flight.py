@@ -275,7 +275,7 @@ def test_prod_16_one_metadata_request_is_under_way_and_asks_for_all_that_is_want
     before = runner.view.version
     runner.run(producer.step(runner.view.now))
     runner.run(producer.step(runner.view.now))
-    (ask,) = runner.asked("Metadata")
+    (ask,) = runner.sent("Metadata")
     assert [row["name"] for row in ask.body["topics"]] == ["a", "b"]
     runner.run(producer.step(runner.view.now + 10))
     assert runner.view.version > before

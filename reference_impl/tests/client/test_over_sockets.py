@@ -73,9 +73,10 @@ def test_topics_are_administered(client):
     with pytest.raises(KafkaError, match="TOPIC_ALREADY_EXISTS"):
         admin.create_topic(name)
     assert name in admin.list_topics()
-    assert admin.describe_configs(2, name, ["retention.ms"])["retention.ms"]["value"] == "7777"
-    assert "log.retention.hours" in admin.describe_configs(4, "1")
-    admin.create_partitions(name, 4)
+    settings = admin.describe_configs([(2, name)], ["retention.ms"]).all()[2, name]
+    assert settings["retention.ms"].value == "7777"
+    assert "log.retention.hours" in admin.describe_configs([(4, "1")]).all()[4, "1"]
+    admin.create_partitions({name: 4}).all()
     producer = client.producer()
     sent = [producer.send(name, b"%d" % i, partition=3) for i in range(5)]
     producer.flush()
@@ -84,9 +85,9 @@ def test_topics_are_administered(client):
     consumer = client.consumer([(name, 3)], reset="earliest", max_wait_ms=50)
     consumer.seek((name, 3), 0)
     assert [row.offset for row in drain(consumer, 3)] == [2, 3, 4]
-    admin.delete_topics([name])
+    admin.delete_topics([name]).all()
     with pytest.raises(KafkaError, match="UNKNOWN_TOPIC_OR_PARTITION"):
-        admin.delete_topics([name])
+        admin.delete_topics([name]).all()
 
 
 def test_a_request_larger_than_any_socket_buffer(client):

@@ -66,9 +66,9 @@ def test_a_favourite_stays_until_it_took_a_batch_and_twice_that_ends_it_anyhow()
         sticky.took("t", 99, THREE)
     assert set(chosen) == {0, 1, 2}
     held = sticky.current("t", THREE)
-    sticky.took("t", 50, THREE, may_switch=False)
+    sticky.took("t", 50, THREE, may_switch=lambda: False)
     assert sticky.current("t", THREE) == held and sticky._bytes["t"] == 149
-    sticky.took("t", 51, THREE, may_switch=False)
+    sticky.took("t", 51, THREE, may_switch=lambda: False)
     assert sticky._bytes["t"] == 0
 
 
