@@ -18,6 +18,7 @@ from typing import Any
 from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.judgement import grades
 from touchstone.harness.judgement.causes import Cause, version_words
+from touchstone.harness.model.expect import CLIENT
 from touchstone.reference_impl.wire.errors import name_of
 
 LONGEST = 100  # characters of one value
@@ -132,7 +133,8 @@ def _coded(path: str, text: str) -> str:
 
 def apis(cause: Cause) -> str:
     """The APIs of a cause with the versions that were seen to differ."""
-    names = [api or "bytes of no API" for api in cause.apis]
+    nobody = "the client" if cause.step == CLIENT else "bytes of no API"
+    names = [api or nobody for api in cause.apis]
     if len(names) > 1:
         more = f" and {len(names) - APIS} more" if len(names) > APIS else ""
         return f"{', '.join(names[:APIS])}{more}"
