@@ -71,7 +71,7 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
     """What a client's smoke test comes to; the exit code."""
     try:
         adapter = Adapter(client.program(), client.start.seconds)
-        endpoint = broker.start(Shape())
+        endpoint = broker.start(Shape(config=client_smoke.AT_ONCE))
     except (Unavailable, StartFailed) as missing:
         say(f"not reachable  {client.name}: {missing}")
         return UNREACHABLE

@@ -13,6 +13,7 @@ The last two hold the adapter's word against the wire: who fails them lies, or i
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 
 from touchstone.harness.model import client_view, record_view
@@ -116,8 +117,8 @@ def batch_crc(seen: Transcript) -> Iterator[Finding]:
 def acknowledged(seen: Transcript) -> Iterator[Finding]:
     """Who asked for no answer, or was told that the batch is there already, knows no offset."""
     requests = client_view.exchanged(seen)
-    if any(one.api == "Produce" and one.body["acks"] == 0 for one in requests):
-        return
+    silent = any(one.api == "Produce" and one.body["acks"] == 0 for one in requests)
+    silent |= _wants_no_answer(seen)
     stored, known_already = _stored(seen, requests)
     for said in client_view.said(seen):
         if said.name != "producer_send_success":
@@ -125,13 +126,19 @@ def acknowledged(seen: Transcript) -> Iterator[Finding]:
         row = said.row
         place = row["topic"], row["partition"], row["value"]
         if place not in stored or row["offset"] not in (*stored[place], -1):
-            if place in known_already:
+            if place in known_already or (silent and row["offset"] == -1):
                 continue
             text = f"{row['value']!r} at {row['topic']}-{row['partition']}@{row['offset']}: " + (
                 f"the broker said {sorted(stored[place])}" if place in stored else
                 "the broker never said so"
             )  # fmt: skip
             yield _finding("acknowledged", seen, said.event, "producer_send_success", text)
+
+
+def _wants_no_answer(seen: Transcript) -> bool:
+    """Whether a producer was opened with acks=0; its requests may come after the case's end."""
+    told = [json.loads(event.note) for event in seen.events if event.direction == "told"]
+    return any(row.get("config", {}).get("acks") == "0" for row in told)
 
 
 Place = tuple[str, int, str | None]

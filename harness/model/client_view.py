@@ -278,6 +278,12 @@ def codes(transcript: Transcript, name: str, client: str | None = None) -> list[
     return [name_of(one) if isinstance(one, int) and one else "" for one in found]
 
 
+def reported(transcript: Transcript, client: str | None = None) -> list[str]:
+    """The names of all errors that events report, whatever they are about, each once."""
+    found = [one.row.get("code") for one in said(transcript) if client in (None, one.client)]
+    return list(dict.fromkeys(name_of(one) for one in found if isinstance(one, int) and one))
+
+
 def consumed(
     transcript: Transcript, client: str, field: str = "value", partition: int | None = None
 ) -> list[Any]:
@@ -413,7 +419,7 @@ LOOKS: Mapping[str, Callable[..., Any]] = {
     for look in (
         answers, asked, batches, batches_per_request, brokers, codes, commits, consumed, count,
         events, first_and_last, first_asked, lacks, left, listed, order, overfull, partitions,
-        pause_ms, rejoined, repeats, sequences_grow, unheard, versions,
+        pause_ms, rejoined, repeats, reported, sequences_grow, unheard, versions,
     )
 }  # fmt: skip
 

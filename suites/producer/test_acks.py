@@ -2,7 +2,7 @@
 
 from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, client
-from touchstone.suites.kit.clients import a_topic, producer, sent, texts
+from touchstone.suites.kit.clients import Watch, a_topic, producer, sent, texts
 
 ON_THE_WIRE = {"all": -1, "1": 1, "0": 0}
 
@@ -17,6 +17,7 @@ def test_acks_are_those_of_the_configuration(case):
         a_topic(topic),
         producer(config=config),
         sent(topic, texts(3)),
+        Watch("Produce", 1),
         expect=all_of(
             client("asked", api="Produce", path="acks").each_is(ON_THE_WIRE[case.acks]),
             client("events", name="producer_send_success", path="value").is_(texts(3)),

@@ -83,7 +83,7 @@ def test_order_is_kept_when_a_batch_is_tried_again(case):
 
 
 @claim("producer.a-large-batch-is-split", evidence=("PROD-46", "KIP-126"), level=SHOULD,
-       role="client", switches=("records-again",))  # fmt: skip
+       role="client", switches=("flush-says-so-early",))  # fmt: skip
 def test_a_large_batch_is_split(case):
     """A batch of several records that the broker calls too large is sent again in smaller ones."""
     topic = case.topic()

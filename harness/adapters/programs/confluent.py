@@ -60,6 +60,8 @@ def number(error: KafkaError) -> int | None:
     code = error.code()
     if code in (KafkaError._MSG_TIMED_OUT, KafkaError._TIMED_OUT):
         return 7
+    if code == KafkaError._FENCED:
+        return 90  # PRODUCER_FENCED
     return code if code > 0 else None
 
 
