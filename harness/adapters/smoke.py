@@ -109,6 +109,8 @@ def _record(seen: Transcript) -> list[Check]:
     if fetched and not read:
         found.append(Check("it tells what was read", False, _failed(seen) or "the wire shows Fetch,"
                            f" the adapter said {_said(seen)}"))  # fmt: skip
+    elif told and (lacks := client_view.lacks(seen)):
+        found.append(Check("it says what it has not", True, lacks[0]))
     elif told:
         found.append(Check("the record is read", read == [VALUE], _failed(seen) or str(read),
                            "client"))  # fmt: skip

@@ -159,7 +159,7 @@ def batches_per_request(
     """Of each Produce request the partitions of its batches."""
     found = []
     for one in _of(transcript, "Produce", client):
-        found.append([i for name, i, _ in _batches_in(transcript, one) if name == topic])
+        found.append(sorted(i for name, i, _ in _batches_in(transcript, one) if name == topic))
     return found
 
 
@@ -299,7 +299,7 @@ def consumed(
 
 def order(transcript: Transcript, names: list[str], client: str | None = None) -> list[str]:
     """Which of these happened, one after the other: names of APIs that were asked, of APIs that
-    were answered ("Produce answered"), and of events.
+    were answered ("Produce answered"), and of events. One that is about no partition is left out.
     """
     found: list[tuple[int, str]] = []
     for place, event in enumerate(transcript.events):
@@ -310,8 +310,9 @@ def order(transcript: Transcript, names: list[str], client: str | None = None) -
         elif event.direction == "answered" and f"{event.api_name} answered" in names:
             found.append((place, f"{event.api_name} answered"))
         elif event.direction == "said" and client in (None, event.connection):
-            word = json.loads(event.note).get("name")
-            found += [(place, word)] if word in names else []
+            row = json.loads(event.note)
+            about = row["name"] in names and row.get("partitions") != []
+            found += [(place, row["name"])] if about else []
     return [word for _, word in found]
 
 
@@ -367,6 +368,21 @@ def first_asked(transcript: Transcript, client: str | None = None) -> list[str]:
     return list(found.values())
 
 
+def generations(transcript: Transcript, client: str | None = None) -> str:
+    """Of which generation heartbeats are, held against the last answer to a JoinGroup before."""
+    current, beats = None, 0
+    for one in exchanged(transcript):
+        if client not in (None, one.client):
+            continue
+        if one.api == "JoinGroup" and one.answer and not one.answer["error_code"]:
+            current = one.answer["generation_id"]
+        elif one.api == "Heartbeat":
+            beats += 1
+            if one.body["generation_id"] != current:
+                return f"{one.body['generation_id']} where {current} was joined"
+    return "as joined" if beats else "no heartbeat"
+
+
 def left(transcript: Transcript, client: str | None = None) -> str:
     """Under whose id the last LeaveGroup was, held against the ids of the JoinGroups."""
     bodies = [one.body for one in _of(transcript, "LeaveGroup", client)]
@@ -418,8 +434,8 @@ LOOKS: Mapping[str, Callable[..., Any]] = {
     look.__name__.replace("_", " "): look
     for look in (
         answers, asked, batches, batches_per_request, brokers, codes, commits, consumed, count,
-        events, first_and_last, first_asked, lacks, left, listed, order, overfull, partitions,
-        pause_ms, rejoined, repeats, reported, sequences_grow, unheard, versions,
+        events, first_and_last, first_asked, generations, lacks, left, listed, order, overfull,
+        partitions, pause_ms, rejoined, repeats, reported, sequences_grow, unheard, versions,
     )
 }  # fmt: skip
 

@@ -48,20 +48,31 @@ def test_a_given_partition_is_kept(case):
     )
 
 
-@claim("producer.records-are-compressed-as-configured", evidence=("KIP-110",), role="client",
-       switches=("compression-ignored",), codec=("gzip", "snappy", "lz4", "zstd"))  # fmt: skip
-def test_records_are_compressed_as_configured(case):
-    """A batch says the codec of compression.type, and decodes to the records that were sent."""
+def _compressed(case, codec):
     topic = case.topic()
     return case.scenario(
         a_topic(topic),
-        producer(config={"compression.type": case.codec, "linger.ms": 200}),
+        producer(config={"compression.type": codec, "linger.ms": 200}),
         sent(topic, ["z" * 500, "y" * 500]),
         expect=all_of(
-            client("batches", field="codec", topic=topic).each_is(case.codec),
+            client("batches", field="codec", topic=topic).each_is(codec),
             client("batches", field="values", topic=topic).is_([["z" * 500, "y" * 500]]),
         ),
     )
+
+
+@claim("producer.records-are-compressed-as-configured", evidence=("KIP-98",), role="client",
+       switches=("compression-ignored",), codec=("gzip", "snappy", "lz4"))  # fmt: skip
+def test_records_are_compressed_as_configured(case):
+    """A batch says the codec of compression.type, and decodes to the records that were sent."""
+    return _compressed(case, case.codec)
+
+
+@claim("producer.zstd-is-written", evidence=("KIP-110",), role="client", releases="2.2+",
+       switches=("compression-ignored",))  # fmt: skip
+def test_zstd_is_written(case):
+    """With compression.type zstd a batch says so, and decodes to the records that were sent."""
+    return _compressed(case, "zstd")
 
 
 @claim("producer.headers-and-time-are-kept", evidence=("PROD-24",), role="client",

@@ -124,6 +124,8 @@ class Worker(threading.Thread):
             except queue.Empty:
                 try:
                     client.tick()
+                except Lacking as lacking:
+                    self.say("not_supported", what=str(lacking))
                 except Exception as problem:
                     self._failed("tick", problem)
                     time.sleep(0.05)

@@ -135,7 +135,10 @@ class Consumer:
         own.setdefault("group.id", own["client.id"])
         if not self.grouped:
             own["enable.auto.commit"] = "false"
-        self.core = RdConsumer({"log_level": 0, "enable.partition.eof": False} | own)
+        try:
+            self.core = RdConsumer({"log_level": 0, "enable.partition.eof": False} | own)
+        except KafkaException as refused:  # of settings that it will not have together
+            raise Lacking(f"these settings: {refused.args[0].str()}") from None
         self.asked, self.polls = False, True
 
     def subscribe(self, topics: list[str]) -> None:

@@ -236,6 +236,8 @@ class Consumer(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no ty
         try:
             found = self.core.poll(POLL_MS)
         except Exception as problem:
+            if "Libraries for" in str(problem):
+                raise Lacking(str(problem)) from None
             self.say("consumer_error", **described(problem, code_of(problem)))
             return
         rows = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -76,8 +78,23 @@ def test_a_run_ends_with_a_whole_report(miniature, tmp_path, mode, code):
     assert done.returncode == code, done.stdout
     (file,) = (tmp_path / "r").glob("*.jsonl")
     found = jsonl.read(file)
-    assert (found.header["planned"], len(found.rows)) == (5, 5)
+    assert (found.header["planned"], len(found.cases)) == (5, 5)
     assert (tmp_path / "r" / "index.html").exists()
+
+
+@pytest.mark.slow
+def test_the_least_adapter_of_the_documentation_can_be_judged(tmp_path):
+    text = Path(ROOT, "docs", "adapter.md").read_text(encoding="utf-8")
+    found = re.search(r'```python title="least.py"\n(.*?)```', text, re.DOTALL)
+    (tmp_path / "least.py").write_text(found[1])
+    file = tmp_path / "least.toml"
+    file.write_text(
+        'name = "least"\nabout = "the least"\nversion = "1"\n[start]\n'
+        'command = ["{python}", "{here}/least.py"]\nneeds = ["python:kafka"]\n'
+    )
+    result = CliRunner().invoke(smoke, ["--client", str(file)])
+    assert result.exit_code == 0, result.output
+    assert "it says what it has not" in result.output
 
 
 def test_an_unknown_client_and_an_unknown_defect_are_named():

@@ -72,11 +72,15 @@ class Producer {
     this.id = id;
     const own = translated(config, SENDING);
     if (own.linger > 0) throw new Lacking("the setting linger.ms");
-    if (own.compression && !["none", "gzip"].includes(own.compression)) throw new Lacking(`the codec ${own.compression}`);
+    if (own.compression && !["none", "gzip"].includes(own.compression))
+      throw new Lacking(`the codec ${own.compression}`);
     this.acks = own.acks ?? -1;
     this.compression = own.compression === "gzip" ? CompressionTypes.GZIP : CompressionTypes.None;
-    this.kafka = connected(config, own.requestTimeout ? { requestTimeout: own.requestTimeout } : {});
-    const idempotent = own.transactionalId ? true : own.idempotent ?? this.acks === -1;
+    this.kafka = connected(
+      config,
+      own.requestTimeout ? { requestTimeout: own.requestTimeout } : {},
+    );
+    const idempotent = own.transactionalId ? true : (own.idempotent ?? this.acks === -1);
     this.core = this.kafka.producer({
       idempotent,
       maxInFlightRequests: 1,
@@ -103,24 +107,41 @@ class Producer {
       .send({ topic, messages, acks: this.acks, compression: this.compression })
       .then((rows) => this.sent(topic, records, rows))
       .catch((problem) => {
-        for (const one of records) say("producer_send_error", { client: this.id, topic, key: one.key, value: one.value, ...described(problem) });
+        for (const one of records)
+          say("producer_send_error", {
+            client: this.id,
+            topic,
+            key: one.key,
+            value: one.value,
+            ...described(problem),
+          });
       });
     this.pending.add(work);
     work.finally(() => this.pending.delete(work));
   }
 
-  // kafkajs names one offset for a partition: it cannot say which record is where, if there are more.
+  // kafkajs names one offset for a partition: of several it cannot say which record is where.
   sent(topic, records, rows) {
     const next = new Map((rows ?? []).map((row) => [row.partition, Number(row.baseOffset ?? -1)]));
     for (const one of records) {
       const partition = one.partition ?? (next.size === 1 ? [...next.keys()][0] : undefined);
       if (partition === undefined) {
-        say("not_supported", { client: this.id, what: "to which partition each of several records went" });
+        say("not_supported", {
+          client: this.id,
+          what: "to which partition each of several records went",
+        });
         return;
       }
       const offset = next.get(partition) ?? -1;
       next.set(partition, offset < 0 ? offset : offset + 1);
-      say("producer_send_success", { client: this.id, topic, partition, offset, key: one.key, value: one.value });
+      say("producer_send_success", {
+        client: this.id,
+        topic,
+        partition,
+        offset,
+        key: one.key,
+        value: one.value,
+      });
     }
   }
 
@@ -139,7 +160,10 @@ class Producer {
   }
 
   async send_offsets({ group, offsets }) {
-    const topics = offsets.map((one) => ({ topic: one.topic, partitions: [{ partition: one.partition, offset: String(one.offset) }] }));
+    const topics = offsets.map((one) => ({
+      topic: one.topic,
+      partitions: [{ partition: one.partition, offset: String(one.offset) }],
+    }));
     await this.transaction_.sendOffsets({ consumerGroupId: group, topics });
     say("transaction_complete", { client: this.id, operation: "send_offsets" });
   }
@@ -159,25 +183,39 @@ function headersOf(pairs) {
 class Consumer {
   constructor(id, config) {
     this.id = id;
-    const { reset, autoCommit, autoCommitInterval, assigners, ...own } = translated(config, READING);
+    const { reset, autoCommit, autoCommitInterval, assigners, ...own } = translated(
+      config,
+      READING,
+    );
     if (!own.groupId) throw new Lacking("a consumer without a group");
     if (reset === "none") throw new Lacking("auto.offset.reset none");
     this.fromBeginning = reset === "earliest";
-    this.commits = { autoCommit: autoCommit ?? true, autoCommitInterval: autoCommitInterval ?? 5000 };
+    this.commits = {
+      autoCommit: autoCommit ?? true,
+      autoCommitInterval: autoCommitInterval ?? 5000,
+    };
     this.core = connected(config).consumer(own);
     this.positions = new Map();
     this.core.on(this.core.events.GROUP_JOIN, ({ payload }) => this.joined(payload));
-    this.core.on(this.core.events.REBALANCING, () => this.moved("partitions_revoked", this.owned ?? []));
-    this.core.on(this.core.events.CRASH, ({ payload }) => say("consumer_error", { client: id, ...described(payload.error) }));
+    this.core.on(this.core.events.REBALANCING, () =>
+      this.moved("partitions_revoked", this.owned ?? []),
+    );
+    this.core.on(this.core.events.CRASH, ({ payload }) =>
+      say("consumer_error", { client: id, ...described(payload.error) }),
+    );
   }
 
   joined({ memberAssignment }) {
-    this.owned = Object.entries(memberAssignment).flatMap(([topic, rows]) => rows.map((partition) => ({ topic, partition })));
+    this.owned = Object.entries(memberAssignment).flatMap(([topic, rows]) =>
+      rows.map((partition) => ({ topic, partition })),
+    );
     this.moved("partitions_assigned", this.owned);
   }
 
   moved(name, partitions) {
-    const rows = [...partitions].sort((a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition);
+    const rows = [...partitions].sort(
+      (a, b) => a.topic.localeCompare(b.topic) || a.partition - b.partition,
+    );
     say(name, { client: this.id, partitions: rows });
   }
 
@@ -203,20 +241,38 @@ class Consumer {
     if (records.length === 0) return;
     const last = records[records.length - 1].offset;
     this.positions.set(JSON.stringify([batch.topic, batch.partition]), last + 1);
-    const place = { topic: batch.topic, partition: batch.partition, count: records.length, minOffset: records[0].offset, maxOffset: last };
-    say("records_consumed", { client: this.id, count: records.length, partitions: [place], records });
+    const place = {
+      topic: batch.topic,
+      partition: batch.partition,
+      count: records.length,
+      minOffset: records[0].offset,
+      maxOffset: last,
+    };
+    say("records_consumed", {
+      client: this.id,
+      count: records.length,
+      partitions: [place],
+      records,
+    });
   }
 
   async commit({ offsets }) {
-    const rows = offsets ?? [...this.positions].map(([place, offset]) => {
-      const [topic, partition] = JSON.parse(place);
-      return { topic, partition, offset };
-    });
+    const rows =
+      offsets ??
+      [...this.positions].map(([place, offset]) => {
+        const [topic, partition] = JSON.parse(place);
+        return { topic, partition, offset };
+      });
     try {
       await this.core.commitOffsets(rows.map((one) => ({ ...one, offset: String(one.offset) })));
       say("offsets_committed", { client: this.id, offsets: rows, success: true });
     } catch (problem) {
-      say("offsets_committed", { client: this.id, offsets: rows, success: false, ...described(problem) });
+      say("offsets_committed", {
+        client: this.id,
+        offsets: rows,
+        success: false,
+        ...described(problem),
+      });
     }
   }
 
@@ -264,15 +320,26 @@ class Admin {
   does(operation, fields) {
     switch (operation) {
       case "create_topics":
-        return this.core.createTopics({ topics: fields.topics.map((one) => ({ topic: one.name, numPartitions: one.partitions ?? 1, replicationFactor: one.replication ?? 1 })) });
+        return this.core.createTopics({
+          topics: fields.topics.map((one) => ({
+            topic: one.name,
+            numPartitions: one.partitions ?? 1,
+            replicationFactor: one.replication ?? 1,
+          })),
+        });
       case "delete_topics":
         return this.core.deleteTopics({ topics: fields.topics });
       case "create_partitions":
-        return this.core.createPartitions({ topicPartitions: [{ topic: fields.topic, count: fields.count }] });
+        return this.core.createPartitions({
+          topicPartitions: [{ topic: fields.topic, count: fields.count }],
+        });
       case "list_topics":
         return this.core.listTopics();
       case "delete_records":
-        return this.core.deleteTopicRecords({ topic: fields.topic, partitions: [{ partition: fields.partition, offset: String(fields.offset) }] });
+        return this.core.deleteTopicRecords({
+          topic: fields.topic,
+          partitions: [{ partition: fields.partition, offset: String(fields.offset) }],
+        });
     }
     throw new Lacking(`the admin operation ${operation}`);
   }
@@ -301,7 +368,12 @@ async function act(row) {
     if (command === "close") say("shutdown_complete", { client: id });
   } catch (problem) {
     if (problem instanceof Lacking) say("not_supported", { client: id, what: problem.message });
-    else say("client_error", { client: id, operation: row.operation ?? command, ...described(problem) });
+    else
+      say("client_error", {
+        client: id,
+        operation: row.operation ?? command,
+        ...described(problem),
+      });
   }
 }
 
@@ -315,12 +387,18 @@ async function reset() {
 process.env.KAFKAJS_NO_PARTITIONER_WARNING = "1";
 say("adapter_ready", { adapter: "kafkajs", version: "2.2.4" });
 const waiting = new Map(); // client -> the end of what it was told last
-readline.createInterface({ input: process.stdin }).on("line", (line) => {
-  const row = JSON.parse(line);
-  if (row.command === "reset") {
-    waiting.clear();
-    reset();
-  } else {
-    waiting.set(row.client, (waiting.get(row.client) ?? Promise.resolve()).then(() => act(row)));
-  }
-}).on("close", () => process.exit(0));
+readline
+  .createInterface({ input: process.stdin })
+  .on("line", (line) => {
+    const row = JSON.parse(line);
+    if (row.command === "reset") {
+      waiting.clear();
+      reset();
+    } else {
+      waiting.set(
+        row.client,
+        (waiting.get(row.client) ?? Promise.resolve()).then(() => act(row)),
+      );
+    }
+  })
+  .on("close", () => process.exit(0));
