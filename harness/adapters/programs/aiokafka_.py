@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import aiokafka
@@ -74,6 +75,14 @@ class Looped:
 
     def run(self, work: Any) -> Any:
         return self.loop.run_until_complete(work)
+
+    def inside(self, call: Callable[[], Any]) -> Any:
+        """A call that wants a running loop."""
+
+        async def work() -> Any:
+            return call()
+
+        return self.run(work())
 
     def tick(self) -> None:
         self.run(asyncio.sleep(0.01))
@@ -178,7 +187,7 @@ class Consumer(Looped, ConsumerRebalanceListener):  # type: ignore[misc]  # it h
         self.asked = True
 
     def subscribe(self, topics: list[str]) -> None:
-        self.core.subscribe(topics, listener=self)
+        self.inside(lambda: self.core.subscribe(topics, listener=self))
         self.say("command_done", command="subscribe")
         self._start()
 
@@ -194,20 +203,23 @@ class Consumer(Looped, ConsumerRebalanceListener):  # type: ignore[misc]  # it h
         self.say(name, partitions=[{"topic": t, "partition": p} for t, p in rows])
 
     def assign(self, partitions: list[dict[str, Any]]) -> None:
+        places = [TopicPartition(row["topic"], row["partition"]) for row in partitions]
+        self.inside(lambda: self.core.assign(places))
         self._start()
-        self.core.assign([TopicPartition(row["topic"], row["partition"]) for row in partitions])
         self.say("command_done", command="assign")
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        self.core.seek(TopicPartition(topic, partition), offset)
+        self.inside(lambda: self.core.seek(TopicPartition(topic, partition), offset))
         self.say("command_done", command="seek")
 
     def pause(self, partitions: list[dict[str, Any]]) -> None:
-        self.core.pause(*(TopicPartition(row["topic"], row["partition"]) for row in partitions))
+        places = [TopicPartition(row["topic"], row["partition"]) for row in partitions]
+        self.inside(lambda: self.core.pause(*places))
         self.say("command_done", command="pause")
 
     def resume(self, partitions: list[dict[str, Any]]) -> None:
-        self.core.resume(*(TopicPartition(row["topic"], row["partition"]) for row in partitions))
+        places = [TopicPartition(row["topic"], row["partition"]) for row in partitions]
+        self.inside(lambda: self.core.resume(*places))
         self.say("command_done", command="resume")
 
     def poll(self, on: bool) -> None:

@@ -18,15 +18,19 @@ BY_DAY = {
     "consumer.records-come-once-and-in-order", "admin.a-topic-that-exists-is-reported",
     "consumer.the-offset-of-the-next-record-is-committed",
 }  # fmt: skip
-# What our own client does not do yet, a defect of it cannot hide: Kafka's lies there in its place.
-NOT_OURS = {"throttle-hidden"}
+# What our own client does not do yet, no defect of it can hide: Kafka's lies there in its place.
+NOT_OURS = {
+    "producer.throttle-time-is-waited-for", "consumer.throttle-time-is-waited-for",
+    "producer.an-older-api-versions-is-fallen-back-to",
+    "consumer.good-records-come-before-the-error",
+}  # fmt: skip
 
 
 def lied(claim, defect, judge):
     module, _, name = claim.where.rpartition(".")
     function = getattr(importlib.import_module(module_of(module)), name)
-    client = "java" if defect in NOT_OURS else "touchstone"
-    one = judge(f"{client}+{defect}", 4.0)
+    client = "java" if claim.id in NOT_OURS else "touchstone"
+    one = judge(f"{client}+{defect}", 5.0)
     return [run_case(function, Case(case, one)).verdict.kind for case in one.cases(claim)]
 
 
