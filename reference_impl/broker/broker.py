@@ -432,6 +432,8 @@ class Broker:
     def refuse(self, request: Request, code: int, said: str = "") -> Effect:
         """The request's own way to say this error, wherever its answer has a place for one."""
         key = request.header.key
+        if (key, code) == (API_VERSIONS, ErrorCode.UNSUPPORTED_VERSION):
+            return self._version_fallback(request.connection, request.header)
         fail = getattr(registry.handler(key), "fail", None)
         body = None
         if fail is not None:

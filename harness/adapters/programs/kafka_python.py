@@ -92,7 +92,7 @@ def made(kind: Any, given: dict[str, Any]) -> Any:
         raise Lacking(f"the setting {unknown[0]}")
     try:
         return kind(**given)
-    except AssertionError as missing:  # a codec whose library is not installed
+    except (AssertionError, RuntimeError) as missing:  # a codec whose library is not installed
         if "Libraries for" not in str(missing):
             raise
         raise Lacking(str(missing)) from None
@@ -164,7 +164,7 @@ class Consumer(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no ty
             given["auto_offset_reset"] = "raise"  # any word but the two is an error at the reset
         if "group_id" in given:
             given.setdefault("session_timeout_ms", 6000)
-        if "request_timeout_ms" in given:
+        if "request_timeout_ms" in given and "group_id" in given:
             session = given.get("session_timeout_ms", 10000)
             given["request_timeout_ms"] = max(given["request_timeout_ms"], session + 1000)
         self.core = made(KafkaConsumer, given)
