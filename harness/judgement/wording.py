@@ -156,8 +156,8 @@ def sentence(cause: Cause) -> str:
     wanted, got = cause.pairs[0]
     if cause.sentence:
         return cause.sentence
-    if cause.expected and isinstance(wanted, str):
-        text = f"{expectation(cause.path, wanted, str(got))} of {TARGET}"
+    if cause.expected and (isinstance(wanted, str) or cause.step == CLIENT):
+        text = f"{expectation(cause.path, str(wanted), str(got))} of {TARGET}"
     elif cause.awaited:
         comes_to, stays_at = value(cause.path, wanted), value(cause.path, got)
         text = f"{kafka(release)} comes to answer {comes_to}, {TARGET} still answers {stays_at}"
