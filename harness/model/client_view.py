@@ -153,6 +153,12 @@ def batches(
     ]
 
 
+def values(transcript: Transcript, topic: str, client: str | None = None) -> list[Any]:
+    """The value of each record that was sent in Produce, whatever the batches."""
+    found = batches(transcript, "values", topic, client=client)
+    return [value for batch in found for value in batch]
+
+
 def batches_per_request(
     transcript: Transcript, topic: str, client: str | None = None
 ) -> list[list[int]]:
@@ -395,17 +401,18 @@ def left(transcript: Transcript, client: str | None = None) -> str:
     return "as who had joined" if named <= told else "as somebody else"
 
 
-def rejoined(transcript: Transcript, client: str | None = None) -> str:
-    """Under which id a member joined after its first SyncGroup."""
+def rejoined(transcript: Transcript, since: str, client: str | None = None) -> str:
+    """Under which id a member joined since a step began, held against those it had before."""
     mine = [one for one in exchanged(transcript) if client in (None, one.client)]
-    synced = next((at for at, one in enumerate(mine) if one.api == "SyncGroup"), len(mine))
+    first = transcript.header.labels.index(since)
+    synced = next((at for at, one in enumerate(mine) if one.event.step >= first), len(mine))
     later = [one.body["member_id"] for one in mine[synced:] if one.api == "JoinGroup"]
     if not later:
         return "not at all"
     known = {one.body["member_id"] for one in mine[: synced + 1] if one.api == "SyncGroup"}
-    return "under its member id" if later[0] in known else "without a member id" if (
-        not later[0]
-    ) else "under another id"  # fmt: skip
+    if later[0] in known:
+        return "under its member id"
+    return "under another id" if later[0] else "without a member id"
 
 
 def listed(transcript: Transcript) -> list[str]:
@@ -435,7 +442,8 @@ LOOKS: Mapping[str, Callable[..., Any]] = {
     for look in (
         answers, asked, batches, batches_per_request, brokers, codes, commits, consumed, count,
         events, first_and_last, first_asked, generations, lacks, left, listed, order, overfull,
-        partitions, pause_ms, rejoined, repeats, reported, sequences_grow, unheard, versions,
+        partitions, pause_ms, rejoined, repeats, reported, sequences_grow, unheard, values,
+        versions,
     )
 }  # fmt: skip
 

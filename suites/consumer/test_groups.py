@@ -175,7 +175,7 @@ def test_a_lost_membership_is_joined_anew(case):
         subscribe(topic),
         fault("Heartbeat", "UNKNOWN_MEMBER_ID", name="the error"),
         Hear("partitions_assigned", C, 2),
-        expect=client("rejoined").is_("without a member id"),
+        expect=client("rejoined", since="the error").is_("without a member id"),
         config=QUICK,
     )
 
@@ -191,7 +191,7 @@ def test_a_rebalance_is_joined(case):
         subscribe(topic),
         fault("Heartbeat", "REBALANCE_IN_PROGRESS", name="the error"),
         Hear("partitions_assigned", C, 2),
-        expect=client("rejoined").is_("under its member id"),
+        expect=client("rejoined", since="the error").is_("under its member id"),
         config=QUICK,
     )
 

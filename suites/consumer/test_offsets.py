@@ -95,7 +95,8 @@ def test_auto_commit_commits_what_was_read(case):
         consumer(config=own),
         subscribe(topic),
         reads(3),
-        Watch("OffsetCommit", more=1),
+        Watch("OffsetCommit", 1),
+        close(C),
         expect=client("commits", topic=topic).contains(3),
         config=QUICK,
     )

@@ -24,6 +24,7 @@ import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -272,6 +273,11 @@ public class Adapter {
         }
 
         void open(Properties config) {
+            for (String key : config.stringPropertyNames()) {
+                if (!ConsumerConfig.configNames().contains(key)) {
+                    throw new Lacking("the setting " + key);
+                }
+            }
             String names = config.getProperty("partition.assignment.strategy");
             if (names != null) {
                 List<String> classes = new ArrayList<>();
