@@ -78,6 +78,7 @@ def test_unknown_tagged_fields_are_passed_over(case):
 
 
 @claim("producer.throttle-time-is-waited-for", evidence=("KIP-219",), role="client",
+       releases="2.2+",
        switches=("throttle-hidden",))  # fmt: skip
 def test_throttle_time_is_waited_for(case):
     """A producer whose answer says throttle_time_ms 400 is silent on that connection meanwhile."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-import time
+import threading
 
 TOPIC_RECORD = {"partition": 0, "offset": 0}
 
@@ -40,7 +40,7 @@ def act(mode: str, row: dict) -> None:
     elif mode == "dies" and command == "send":
         sys.exit("out of luck")
     elif mode == "hangs":
-        time.sleep(3600)
+        threading.Event().wait(3600)
     elif mode == "babbles":
         print("I am sending now", flush=True)
     elif mode == "lacks" and command == "send":

@@ -15,6 +15,7 @@ from touchstone.harness.cli.smoke import command as smoke
 from touchstone.harness.model.case import Case, run_case
 from touchstone.harness.model.claim import claim_of
 from touchstone.harness.results import jsonl
+from touchstone.harness.run.client_judge import judge_for
 from touchstone.suites.producer.test_acks import test_a_delivered_record_has_its_offset as ACKED
 
 DELIVERED = claim_of(ACKED)
@@ -98,8 +99,6 @@ def test_the_least_adapter_of_the_documentation_can_be_judged(tmp_path):
 
 
 def test_an_unknown_client_and_an_unknown_defect_are_named():
-    from touchstone.harness.run.client_judge import judge_for
-
     for word, said in (("nobody", "one of ours: "), ("touchstone+no-such", "no defect")):
         with pytest.raises(ValueError, match=said):
             judge_for(word, "reference", nonce="t", deadline_s=1)
