@@ -123,6 +123,7 @@ CLOCK_ROOMS = (
     "harness/targets/",
     "harness/nemesis/",
     "harness/bench/",  # a bench measures time
+    "harness/adapters/",  # they run clients and the proxy in front of them
     "fuzz/engine.py",
     "fuzz/jobs.py",
     "fuzz/replay.py",  # a program of its own

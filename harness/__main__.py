@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("harness.cli.diff:command", "Show where two transcripts differ, field by field."),
     "replay": ("harness.cli.replay:command", "Send a stored case to a target and judge it again."),
     "smoke": ("harness.cli.smoke:command", "Tell in seconds whether a target can be judged."),
+    "square": ("harness.cli.square:command", "Our client and Kafka's on our broker and Kafka's."),
     "coverage": ("harness.cli.coverage:command", "Which clauses and API versions have claims."),
     "explain": ("harness.cli.explain:command", "A claim in full: text, evidence, cases, steps."),
     "profile": ("harness.cli.profile:command", "Settings of a cluster for claims that want them."),

@@ -16,6 +16,7 @@ class Options:
     """None, False and nothing: it was not asked for."""
 
     target: Sequence[str]
+    client: Sequence[str]
     oracle: str | None
     results: Path | None
     record: bool

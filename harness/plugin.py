@@ -122,6 +122,7 @@ def _session(config: pytest.Config) -> Session:
             raise pytest.UsageError("--update-expectations needs --expectations FILE")
         options = Options(
             targets=tuple(asked.target) or ("reference",),
+            clients=tuple(asked.client),
             oracle=asked.oracle,
             results=asked.results,
             run=asked.run,

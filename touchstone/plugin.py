@@ -30,6 +30,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "reference[@V], recorded@V, kafka@V, docker@V or HOST:PORT[,...]; repeatable "
                 "(default: reference)",
     },
+    "client": {
+        "action": "append", "metavar": "NAME", "default": [],
+        "help": "judge this client (a name of ours, or FILE.toml) on the brokers of --target; "
+                "repeatable",
+    },
     "oracle": {
         "metavar": "T",
         "help": "who is right: recorded@V (default: the target's release), a live target, or none",
@@ -160,7 +165,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_configure(config: pytest.Config) -> None:
     if asks_for_suites(config.invocation_params.args, config.invocation_params.dir) or any(
-        getattr(config.option, stored(name)) for name in ("target", "shard", "record")
+        getattr(config.option, stored(name)) for name in ("target", "client", "shard", "record")
     ):
         _judge(config)
     else:

@@ -17,8 +17,8 @@ from pathlib import Path
 from touchstone.fuzz.clients.case import Patience, Verdict, play
 from touchstone.fuzz.clients.faults import WAYS, Fault, Spoiler, drawn
 from touchstone.fuzz.clients.known import Program
-from touchstone.fuzz.clients.process import Process
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.harness.adapters.process import Process
 from touchstone.reference_impl.wire.apis import API
 
 CASES_PER_PROCESS = 50
@@ -63,10 +63,10 @@ class Players:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._process: Process | None = None
+        self._process: Process[Program] | None = None
         self._played = 0
 
-    def process(self) -> Process:
+    def process(self) -> Process[Program]:
         """One that is ready. Raises NotStarted."""
         if self._process is not None and self._played < CASES_PER_PROCESS:
             self._played += 1

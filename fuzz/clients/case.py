@@ -18,8 +18,9 @@ import time
 from dataclasses import dataclass
 
 from touchstone.fuzz.clients.faults import Fault, Spoiler
-from touchstone.fuzz.clients.process import END, Process
+from touchstone.fuzz.clients.known import Program
 from touchstone.fuzz.clients.proxy import HOST, Proxy
+from touchstone.harness.adapters.process import END, Process
 
 RECOVERED, REPORTED, UNFIRED, MISLED = "recovered", "reported", "unfired", "misled"
 DIES, RAISES, HANGS, ALLOCATES = "dies", "raises", "hangs", "allocates"
@@ -50,7 +51,7 @@ class Verdict:
 
 
 def play(
-    process: Process, proxy: Proxy, fault: Fault, topic: str, patience: Patience
+    process: Process[Program], proxy: Proxy, fault: Fault, topic: str, patience: Patience
 ) -> tuple[Verdict, Spoiler]:
     """One session. After a finding the process is not to be used again."""
     spoiler = proxy.begin(fault)
@@ -67,7 +68,7 @@ def play(
     return verdict, spoiler
 
 
-def watched(process: Process, spoiler: Spoiler, patience: Patience) -> Verdict:
+def watched(process: Process[Program], spoiler: Spoiler, patience: Patience) -> Verdict:
     """What the client shows: until it has found its way back, or the deadline after the fault."""
     until = time.monotonic() + patience.deadline_s
     over, progress, errors = False, 0, ""
@@ -104,7 +105,7 @@ def after_deadline(spoiler: Spoiler, errors: str, patience: Patience) -> Verdict
     return Verdict(HANGS, f"nothing for {patience.deadline_s:g} s, {spoiler.fired} answers spoiled")
 
 
-def closed(process: Process, verdict: Verdict, patience: Patience) -> Verdict:
+def closed(process: Process[Program], verdict: Verdict, patience: Patience) -> Verdict:
     """The same verdict when the clients close; what happens instead otherwise."""
     until = time.monotonic() + patience.close_s
     while (line := process.line(until - time.monotonic())) is not None:

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.layers import SIZE, open_response
 from touchstone.fuzz.mutators import described
+from touchstone.harness.adapters.proxy import CLOSE, GO_ON, SILENCE
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import API_VERSIONS
 from touchstone.reference_impl.wire.schema import Struct
-
-GO_ON, CLOSE, SILENCE = "go on", "close", "silence"
-"""What follows a spoiled answer on its connection: others, the end, nothing any more."""
 
 Spoil = Callable[[int, int, bytes, random.Random], tuple[bytes, str]]
 SIZES = (-1, -(2**31), 0, 1, 2**27, 2**31 - 1, 0x48545450)  # the last: "HTTP" read as a size

@@ -19,7 +19,7 @@ from touchstone.checkout import ROOT
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.judgement import expectations
 from touchstone.harness.model import advertised, ledger, scenario
-from touchstone.harness.model.claim import CaseId, Claim, module_of
+from touchstone.harness.model.claim import CLIENT_ROLE, CaseId, Claim, module_of
 from touchstone.harness.run import dry
 
 WIDTH = 100
@@ -81,9 +81,10 @@ def of_claim(one: Claim) -> Iterator[str]:
         yield from steps(one, *newest)
     module, _, function = one.where.rpartition(".")
     yield ""
+    whom = "--client NAME" if one.role == CLIENT_ROLE else "--target HOST:PORT"
     if ROOT is not None:
-        yield f"  pytest {module.replace('.', '/')}.py::{function} --target HOST:PORT"
-    yield f"  pytest --pyargs {module_of(module)}::{function} --target HOST:PORT"
+        yield f"  pytest {module.replace('.', '/')}.py::{function} {whom}"
+    yield f"  pytest --pyargs {module_of(module)}::{function} {whom}"
 
 
 def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:
@@ -97,7 +98,7 @@ def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:
     for label, step in zip(made.scenario.labels, made.scenario.steps, strict=True):
         asked = scenario.asked(step)
         api, version = getattr(asked, "api", None), getattr(asked, "version", None)
-        kind = f"{api} v{version}" if api else type(asked).__name__.lower()
+        kind = f"{api} v{version}" if version is not None else type(asked).__name__.lower()
         waits = " and ".join(" ".join(map(str, each)) for each in getattr(step, "conditions", ()))
         yield from folded(
             f"{label}: {kind}" + (f", until {waits}" if waits else ""), " " * 8, "    "

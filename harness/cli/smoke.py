@@ -17,11 +17,15 @@ from dataclasses import dataclass
 import click
 
 from touchstone.harness import checkers, driver
+from touchstone.harness.adapters import adapter_file
+from touchstone.harness.adapters import smoke as client_smoke
+from touchstone.harness.adapters.adapter_file import ClientFile
+from touchstone.harness.adapters.stage import Adapter
 from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
 from touchstone.harness.model import advertised
 from touchstone.harness.model.scenario import Ask, Raw, Scenario
-from touchstone.harness.model.target import StartFailed, Target, Unavailable
+from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.targets import parse, probe
 
@@ -43,19 +47,53 @@ class Check:
 
 
 @click.command()
-@click.option("--target", "word", required=True, metavar="T", help="As for pytest suites/.")
-def command(word: str) -> None:
-    """Tell in seconds whether a target can be judged at all.
+@click.option("--target", "word", metavar="T", help="As for pytest suites/.")
+@click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
+def command(word: str | None, client: str | None) -> None:
+    """Tell in seconds whether a target, or a client, can be judged at all. With --client it says
+    whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
     started, or its name or file is wrong.
     """
+    if word is None and client is None:
+        raise click.UsageError("name a --target, or a --client")
     try:
-        target = parse(word)
+        target = parse(word or "reference")
+        found = None if client is None else adapter_file.find(client)
     except ValueError as error:
         click.echo(f"touchstone smoke: {error}", err=True)
         sys.exit(UNREACHABLE)
-    sys.exit(main(target))
+    sys.exit(main(target) if found is None else of_client(found, target))
+
+
+def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = click.echo) -> int:
+    """What a client's smoke test comes to; the exit code."""
+    try:
+        adapter = Adapter(client.program(), client.start.seconds)
+        endpoint = broker.start(Shape(config=client_smoke.AT_ONCE))
+    except (Unavailable, StartFailed) as missing:
+        say(f"not reachable  {client.name}: {missing}")
+        return UNREACHABLE
+    try:
+        found = client_smoke.look(adapter, endpoint)
+    finally:
+        adapter.end()
+        broker.stop()
+    for check in found:
+        say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
+    bad = [check for check in found if not check.well]
+    if not bad:
+        say(f"{client.name} can be judged")
+        return FINE
+    if not found[0].well:
+        say(f"the adapter of {client.name} does not start")
+        return UNREACHABLE
+    if bad[0].whose == "adapter":
+        say(f"the adapter of {client.name} is broken: judge nothing by it")
+    else:
+        say(f"the adapter of {client.name} works, and the client does not do what is asked")
+    return INSANE
 
 
 def main(target: Target, say: Callable[[str], None] = click.echo) -> int:

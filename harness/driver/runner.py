@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from touchstone.harness.driver import auto_creation, deadlines
 from touchstone.harness.driver.brokers import lookup, pauses, told_ids, topic_id
+from touchstone.harness.driver.finishing import finished
 from touchstone.harness.driver.halt import Halt
 from touchstone.harness.driver.harm import Harm, NotDone
 from touchstone.harness.driver.line import Line, Pending, whose
@@ -54,7 +55,7 @@ from touchstone.harness.model.scenario import (
     label,
 )
 from touchstone.harness.model.target import Address, Endpoint
-from touchstone.harness.model.transcript import Event, Header, Transcript
+from touchstone.harness.model.transcript import Event, Transcript
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.codec import EncodeError
@@ -84,14 +85,7 @@ def run(
             one.all_steps()
     finally:
         one.end()
-    header = Header(
-        target=target, kind="live", labels=scenario.labels, release=release,
-        fingerprint=scenario.fingerprint(), nonce=nonce, seed=seed,
-        names=dict(one.bindings.names), times=dict(one.bindings.times),
-        clock_ms=one.bindings.clock_ms, brokers=scenario.brokers, scenario=scenario.to_json(),
-        translation=one.words.translation.to_json(),
-    )  # fmt: skip
-    return Transcript(header, tuple(one.events))
+    return finished(one, target=target, release=release, seed=seed)
 
 
 class Run:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.judgement import client_verdict
 from touchstone.harness.judgement.verdict import Verdict, judge
 from touchstone.harness.model import expect, transcript
 from touchstone.harness.model.case import Judgement
@@ -52,6 +53,8 @@ class Bundle:
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
+        if self.scenario.is_of_client:
+            return client_verdict.judge(self.expectation, self.target, self.release)
         return judge(
             self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True,
             api=self.api, version=self.version, strict=self.strict,

@@ -18,6 +18,7 @@ from typing import Any
 from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.judgement import grades
 from touchstone.harness.judgement.causes import Cause, version_words
+from touchstone.harness.model.expect import CLIENT
 from touchstone.reference_impl.wire.errors import name_of
 
 LONGEST = 100  # characters of one value
@@ -132,7 +133,8 @@ def _coded(path: str, text: str) -> str:
 
 def apis(cause: Cause) -> str:
     """The APIs of a cause with the versions that were seen to differ."""
-    names = [api or "bytes of no API" for api in cause.apis]
+    nobody = "the client" if cause.step == CLIENT else "bytes of no API"
+    names = [api or nobody for api in cause.apis]
     if len(names) > 1:
         more = f" and {len(names) - APIS} more" if len(names) > APIS else ""
         return f"{', '.join(names[:APIS])}{more}"
@@ -154,8 +156,8 @@ def sentence(cause: Cause) -> str:
     wanted, got = cause.pairs[0]
     if cause.sentence:
         return cause.sentence
-    if cause.expected and isinstance(wanted, str):
-        text = f"{expectation(cause.path, wanted, str(got))} of {TARGET}"
+    if cause.expected and (isinstance(wanted, str) or cause.step == CLIENT):
+        text = f"{expectation(cause.path, str(wanted), str(got))} of {TARGET}"
     elif cause.awaited:
         comes_to, stays_at = value(cause.path, wanted), value(cause.path, got)
         text = f"{kafka(release)} comes to answer {comes_to}, {TARGET} still answers {stays_at}"

@@ -30,6 +30,7 @@ from touchstone.reference_impl.wire.apis import by_name
 
 MUST, SHOULD, MAY, OBSERVED = "MUST", "SHOULD", "MAY", "OBSERVED"
 LEVELS = (MUST, SHOULD, MAY, OBSERVED)
+BROKER_ROLE, CLIENT_ROLE = "broker", "client"  # whom a claim judges
 ATTRIBUTE = "__touchstone_claim__"
 F = TypeVar("F", bound=Callable[..., object])
 PACKAGE = "touchstone."
@@ -96,7 +97,7 @@ class Claim:
     subject: tuple[str, ...] = ()  # settings of the shape that it is about (harness/model/pace.py)
     capabilities: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
-    role: str = "broker"
+    role: str = BROKER_ROLE
     aliases: tuple[str, ...] = ()  # former ids
     axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     allowed: covering.Where = covering.always
@@ -149,7 +150,7 @@ def claim(
     subject: Iterable[str] = (),
     capabilities: Iterable[str] = (),
     switches: Iterable[str] = (),
-    role: str = "broker",
+    role: str = BROKER_ROLE,
     where: covering.Where = covering.always,
     full: bool = False,
     **axes: Iterable[Any],
@@ -160,7 +161,8 @@ def claim(
     `versions`: every("Produce") (the default), range_("Fetch", 4, 12), only("Fetch", 4).
     `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default.
     `subject`: settings of `config` that it is about although they usually set only the pace.
-    `switches`: defects of the reference broker that it must catch.
+    `switches`: defects of the reference broker that it must catch; of a claim whose `role` is
+    "client", planted defects of clients (harness/adapters/liars.py).
     `where(row)` forbids combinations; `full` takes the product of the axes and not only every pair.
     Any other keyword is an axis: compression=("none", "gzip").
     """
@@ -229,6 +231,10 @@ def _mistakes(made: Claim) -> Iterable[str]:
             yield f"{word!r} is no evidence (TOPIC-11, KIP-98, observed on ..., schema ...)"
     if made.level not in LEVELS:
         yield f"level is one of {', '.join(LEVELS)}, not {made.level!r}"
+    if made.role not in (BROKER_ROLE, CLIENT_ROLE):
+        yield f"role is broker or client, not {made.role!r}"
+    if made.role == CLIENT_ROLE and made.api is not None:
+        yield "a client chooses its versions: a claim of one is about no API in a version"
     yield from _api_mistakes(made)
     for name in made.subject:
         if name not in made.shape.settings:

@@ -20,7 +20,7 @@ from enum import IntEnum
 from typing import Any
 
 from touchstone.harness.judgement import internal_logs
-from touchstone.harness.model import advertised, placeholders, record_view
+from touchstone.harness.model import advertised, client_view, placeholders, record_view
 from touchstone.harness.model import path as paths
 from touchstone.harness.model.placeholders import Name, Now, Ref
 from touchstone.harness.model.transcript import Transcript
@@ -77,6 +77,7 @@ class Location:
     step: str
     path: str = ""
     at: str = ""  # of records and batches: where the bytes stand in the answer
+    of: tuple[tuple[str, Any], ...] = ()  # of a client: which of what it did
 
     def is_(self, wanted: Any) -> Holds:
         return Holds(self, "is", plain(wanted))
@@ -119,7 +120,18 @@ class Location:
     def words(self) -> str:
         if self.source == "answer":
             return self.path
+        if self.source == CLIENT:
+            return client_view.words(self.path, self.of)
         return ".".join(word for word in (self.source, self.at, self.path) if word)
+
+
+CLIENT = "client"
+
+
+def client(what: str, **of: Any) -> Location:
+    """What a client did, by a name of `client_view.LOOKS`: client("batches", topic=topic)."""
+    client_view.check(what, of)
+    return Location(CLIENT, CLIENT, what, of=tuple(of.items()))
 
 
 def plain(wanted: Any) -> Any:
@@ -195,6 +207,9 @@ def _found(place: Location, transcript: Transcript) -> Any:
     """What stands at the place. Raises PathError or Undecided."""
     if place.source == "connection":
         return transcript.connections.get(place.step, "never opened")
+    if place.source == CLIENT:
+        of = {name: _wanted(value, transcript) for name, value in place.of}
+        return client_view.look(transcript, place.path, of)
     trip = transcript.by_label.get(place.step)
     if place.source == "outcome":
         return _outcome(trip)
@@ -446,11 +461,11 @@ def from_json(data: Any) -> Expectation | None:
 def steps_named(expectation: Any) -> set[str]:
     """Every step an expectation looks at: a name that no step has is a mistake of the claim."""
     if isinstance(expectation, Location):
-        return set() if expectation.source == "connection" else {expectation.step}
+        return set() if expectation.source in ("connection", CLIENT) else {expectation.step}
     if isinstance(expectation, Ref):
         return {expectation.step}
     if is_dataclass(expectation):
-        parts = [getattr(expectation, field.name) for field in fields(expectation)]
+        parts = [getattr(expectation, one.name) for one in fields(expectation)]
     elif isinstance(expectation, Mapping):
         parts = list(expectation.values())
     elif isinstance(expectation, list | tuple):

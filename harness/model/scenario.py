@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from touchstone.harness.model import placeholders
+from touchstone.harness.model.client_steps import CLIENT_STEPS, ClientStep, label_of
 from touchstone.harness.model.placeholders import (
     PLACEHOLDERS,
     Controller,
@@ -170,8 +171,8 @@ class Inflict:
             raise ValueError(f"fault must be one of {FAULTS}, not {self.fault!r}")
 
 
-Step = Ask | Send | Await | Raw | Until | Open | Close | HalfClose | Quiet | Inflict
-STEPS = (Ask, Send, Await, Raw, Until, Open, Close, HalfClose, Quiet, Inflict)
+Step = Ask | Send | Await | Raw | Until | Open | Close | HalfClose | Quiet | Inflict | ClientStep
+STEPS = (Ask, Send, Await, Raw, Until, Open, Close, HalfClose, Quiet, Inflict, *CLIENT_STEPS)
 TYPES: dict[str, type] = {kind.__name__: kind for kind in (*STEPS, *PLACEHOLDERS)}
 
 
@@ -198,6 +199,11 @@ class Scenario:
     @property
     def shape(self) -> Shape:
         return Shape(brokers=self.brokers, racks=self.racks, config=self.config)
+
+    @property
+    def is_of_client(self) -> bool:
+        """Whether it asks something of a client."""
+        return any(isinstance(step, CLIENT_STEPS) for step in self.steps)
 
     @property
     def harms(self) -> bool:
@@ -244,6 +250,8 @@ def asked(step: Step) -> Step:
 def label(step: Step, index: int) -> str:
     """The step's given name, else a name made of what it does and where it stands."""
     step = asked(step)
+    if isinstance(step, CLIENT_STEPS):
+        return label_of(step, index)
     if isinstance(step, Await):
         return f"await {step.name}"
     given = getattr(step, "name", None)

@@ -48,6 +48,16 @@ DIRECTIONS = {
     "made": "the topics that the note names were made by Metadata in place of CreateTopics",
     "inflicted": "the harness did to a broker what the note says",
     "unmended": "a broker that a case had harmed could not be brought back",
+    "told": "the adapter of a client was given the command in the note",
+    "said": "the adapter of a client said the event in the note",
+    "babbled": "the adapter of a client said the line in the note, which is no event",
+    "joined": "a client opened a connection to its broker",
+    "parted": "a connection of a client ended; the note says who ended it",
+    "asked": "a client sent this request to its broker",
+    "answered": "a client was sent this answer, changed where the scenario says so",
+    "unheard": "what a step waited for from a client did not come in time",
+    "lacking": "the adapter says that its client has not what the note names",
+    "died": "the program of a client ended; the note has its last words",
 }
 OUTCOMES = ("kept", "closed", "reset", "hung")
 _LOST = {"closed": "closed", "reset": "reset", "garbled": "reset", "timeout": "hung"}

@@ -34,7 +34,7 @@ from touchstone.harness.judgement.verdict import (
 from touchstone.harness.model import advertised, profiles, served_versions
 from touchstone.harness.model.advertised import Table
 from touchstone.harness.model.case import Judgement
-from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.claim import BROKER_ROLE, CaseId, Claim
 from touchstone.harness.model.expect import Expectation
 from touchstone.harness.model.profiles import NO_PROFILES, StatedProfiles
 from touchstone.harness.model.provenance import teller
@@ -94,7 +94,7 @@ class Judge:
         return self.target.name
 
     def cases(self, claim: Claim) -> list[CaseId]:
-        return claim.cases(self.release, self.table)
+        return claim.cases(self.release, self.table) if claim.role == BROKER_ROLE else []
 
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""

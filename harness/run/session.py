@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import itertools
 import json
 import platform
 import secrets
@@ -37,9 +38,11 @@ from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results import allure, junit, parts, rows, run_folder, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
-from touchstone.harness.run import tally
+from touchstone.harness.run import client_judge, tally
+from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
 
+AnyJudge = Judge | ClientJudge
 CARDS = 20  # failing cases that pytest shows in full
 
 
@@ -48,6 +51,7 @@ class Options:
     """What the user asked for."""
 
     targets: tuple[str, ...] = ("reference",)
+    clients: tuple[str, ...] = ()  # judged on each of the targets, in place of the targets
     oracle: str | None = None
     results: Path | None = None
     run: str | None = None  # a run that other processes add their own targets to
@@ -70,7 +74,7 @@ class Options:
 class TargetRun:
     """One target in a run: what is planned, the rows so far, what was recorded."""
 
-    judge: Judge
+    judge: Judge | ClientJudge
     pins: list[Pin]
     arguments: tuple[str, ...] = ()  # pytest's, that ask this target again
     planned: list[CaseId] = field(default_factory=list)
@@ -95,7 +99,15 @@ class Session:
         if options.expectations is not None and options.expectations.exists():
             pins += [] if options.ignore_pins else known.load([options.expectations])
         self.target_runs: list[TargetRun] = []
-        for index, word in enumerate(options.targets):
+        for index, (client, word) in enumerate(itertools.product(options.clients, options.targets)):
+            nonce = f"{self.nonce}/{index}"
+            found = client_judge.judge_for(client, word, nonce=nonce, deadline_s=options.deadline_s)
+            file = None if options.ignore_pins else found.client.pins
+            own = [] if file is None else known.load([file])
+            self.target_runs.append(
+                TargetRun(found, [*pins, *own], ("--client", client, "--target", word))
+            )
+        for index, word in enumerate(() if options.clients else options.targets):
             judge = judge_for(
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
@@ -125,8 +137,8 @@ class Session:
     # the life of a run
 
     def plan(
-        self, cases: Iterable[Case[Judge]], deselected: Iterable[Case[Judge]], *, whole: bool,
-        suites: Iterable[str] = (), elsewhere: Iterable[Case[Judge]] = (),
+        self, cases: Iterable[Case[AnyJudge]], deselected: Iterable[Case[AnyJudge]], *, whole: bool,
+        suites: Iterable[str] = (), elsewhere: Iterable[Case[AnyJudge]] = (),
     ) -> None:  # fmt: skip
         """What is going to run; opens the files. `suites`: those of which no claim is missing;
         `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
@@ -152,7 +164,9 @@ class Session:
             text = json.dumps(self._manifest(run), indent=1) + "\n"
             self._file(run, "manifest.json").write_text(text, encoding="utf-8")
 
-    def finish_case(self, case: Case[Judge], judgement: Judgement, duration_ms: float) -> Verdict:
+    def finish_case(
+        self, case: Case[AnyJudge], judgement: Judgement, duration_ms: float
+    ) -> Verdict:
         """Books one judged case; the verdict with its pin, if it has one."""
         run = next(one for one in self.target_runs if one.judge is case.judge)
         row = rows.case(
@@ -169,7 +183,7 @@ class Session:
             run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
 
-    def told_of(self, case: Case[Judge], judgement: Judgement) -> str:
+    def told_of(self, case: Case[AnyJudge], judgement: Judgement) -> str:
         """A failing case as a card; empty for one that never ran."""
         run = next(one for one in self.target_runs if one.judge is case.judge)
         if judgement.verdict.kind not in (DIVERGES, BROKEN):
@@ -223,7 +237,7 @@ class Session:
             allure.write(everything, folder / "allure")
         run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
 
-    def _bundle(self, run: TargetRun, case: Case[Judge], judgement: Judgement) -> str | None:
+    def _bundle(self, run: TargetRun, case: Case[AnyJudge], judgement: Judgement) -> str | None:
         judgement = judgement.at_first or judgement
         if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
             return None
@@ -234,7 +248,7 @@ class Session:
         return str(path.relative_to(self.folder))
 
     def _bundle_of(
-        self, run: TargetRun, case: Case[Judge], judgement: Judgement
+        self, run: TargetRun, case: Case[AnyJudge], judgement: Judgement
     ) -> bundle.Bundle | None:
         judge = run.judge
         named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}

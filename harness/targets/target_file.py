@@ -248,35 +248,42 @@ SCHEMA: dict[str, dict[str, tuple[Kind, Any]]] = {
 
 def load(file: Path) -> Description:
     """The file as a Description. Raises UnknownTarget with one line that says what to mend."""
-    try:
-        rows = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UnknownTarget(f"target file {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UnknownTarget(f"target file {file}: not TOML: {error}") from None
-    found = _read(file, "", rows)
+    found = read_table(file, "", rows_of(file))
     described = Description(
         **{
             **found,
             "file": file,
-            "pins": _beside(file, "pins", found["pins"]),
+            "pins": beside(file, "pins", found["pins"]),
             "control": _control(file, found),
-            "build": _build(file, found["build"]),
+            "build": build_of(file, found["build"]),
             "start": _start(file, found["start"]),
-            "ready": Ready(**_read(file, "ready", found["ready"])),
+            "ready": Ready(**read_table(file, "ready", found["ready"])),
         }
     )
     _check(described)
     return described
 
 
+def rows_of(file: Path) -> dict[str, Any]:
+    """The file as TOML has it. Raises UnknownTarget."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnknownTarget(f"target file {file}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UnknownTarget(f"target file {file}: not TOML: {error}") from None
+
+
 def _wrong(file: Path, key: str, text: str) -> UnknownTarget:
     return UnknownTarget(f"target file {file}: {key}: {text}")
 
 
-def _read(file: Path, table: str, rows: Mapping[str, Any]) -> dict[str, Any]:
-    """The table's rows by its schema."""
-    schema = SCHEMA[table]
+def read_table(
+    file: Path, table: str, rows: Mapping[str, Any],
+    form: Mapping[str, Mapping[str, tuple[Kind, Any]]] = SCHEMA,
+) -> dict[str, Any]:  # fmt: skip
+    """The table's rows by its schema. Raises UnknownTarget."""
+    schema = form[table]
     prefix = f"{table}." if table else ""
     for key in rows:
         if key not in schema:
@@ -300,7 +307,7 @@ def _read(file: Path, table: str, rows: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _beside(file: Path, key: str, name: str | None) -> Path | None:
+def beside(file: Path, key: str, name: str | None) -> Path | None:
     """A path of the file, relative to it."""
     if name is None:
         return None
@@ -311,7 +318,8 @@ def _beside(file: Path, key: str, name: str | None) -> Path | None:
 
 
 def _control(file: Path, found: Mapping[str, Any]) -> dict[str, Command]:
-    rows = {key: value for key, value in _read(file, "control", found["control"]).items() if value}
+    given = read_table(file, "control", found["control"])
+    rows = {key: value for key, value in given.items() if value}
     for verb, command in rows.items():
         name = templates.unknown(templates.words(command), ("node", "host", "port", "here"))
         if name:
@@ -324,11 +332,11 @@ def _control(file: Path, found: Mapping[str, Any]) -> dict[str, Command]:
     return rows
 
 
-def _build(file: Path, rows: Mapping[str, Any] | None) -> Build | None:
+def build_of(file: Path, rows: Mapping[str, Any] | None) -> Build | None:
     if rows is None:
         return None
-    found = _read(file, "build", rows)
-    found["files"] = _beside(file, "build.files", found["files"])
+    found = read_table(file, "build", rows)
+    found["files"] = beside(file, "build.files", found["files"])
     for number, command in enumerate(found["commands"]):
         _placeholders(file, f"build.commands[{number}]", templates.words(command), _BUILDING)
     return Build(**found)
@@ -337,7 +345,7 @@ def _build(file: Path, rows: Mapping[str, Any] | None) -> Build | None:
 def _start(file: Path, rows: Mapping[str, Any] | None) -> Start | None:
     if rows is None:
         return None
-    found = _read(file, "start", rows)
+    found = read_table(file, "start", rows)
     if not found["command"] and not found["image"]:
         raise _wrong(file, "start.command", "it is missing; give a command, or an image")
     if found["publish"] and not found["image"]:
@@ -355,7 +363,7 @@ def _start(file: Path, rows: Mapping[str, Any] | None) -> Start | None:
 
 
 def _before(file: Path, found: Mapping[str, Any], rows: Mapping[str, Any]) -> Before:
-    made = Before(**_read(file, "start.before", rows))
+    made = Before(**read_table(file, "start.before", rows))
     known = {*_BUILDING, "host", "folder", "data", "cluster"}
     known |= set(_port_names((*found["other_ports"], made.name)))
     texts = [*templates.words(made.command), *made.environment.values()]
@@ -366,7 +374,7 @@ def _before(file: Path, found: Mapping[str, Any], rows: Mapping[str, Any]) -> Be
 def _handover(file: Path, rows: Mapping[str, Any] | None) -> Handover | None:
     if rows is None:
         return None
-    found = _read(file, "start.settings", rows)
+    found = read_table(file, "start.settings", rows)
     _placeholders(file, "start.settings.each", found["each"], OF_A_SETTING)
     if found["as"] == "environment" and not all("=" in each for each in found["each"]):
         raise _wrong(file, "start.settings.each", 'give NAME=VALUE, as "KAFKA_{KEY}={value}"')

@@ -445,6 +445,8 @@ class Broker:
 
     def refuse(self, request: Request, code: int, said: str = "") -> Effect:
         """The request's own way to say this error, wherever its answer has a place for one."""
+        if (request.header.key, code) == (API_VERSIONS, ErrorCode.UNSUPPORTED_VERSION):
+            return self._version_fallback(request.connection, request.header)
         body = registry.refusal(request, code)
         if body is not None:
             try:

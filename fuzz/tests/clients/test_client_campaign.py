@@ -31,8 +31,9 @@ from touchstone.fuzz.clients.case import (
     Patience,
 )
 from touchstone.fuzz.clients.faults import Fault
-from touchstone.fuzz.clients.known import CLIENTS, MIB, Program
+from touchstone.fuzz.clients.known import CLIENTS, Program
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.harness.adapters.program import MIB
 from touchstone.harness.model.target import Unavailable
 from touchstone.reference_impl.io.server import serve
 

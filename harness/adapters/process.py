@@ -1,5 +1,7 @@
 """A client's program as a process: its limits, the lines it says, the memory it takes.
 
+Adapters are judged with it (`stage`), and client campaigns of the fuzzer play with it.
+
 Reads Linux's /proc for memory; elsewhere memory is not measured, only limited.
 """
 
@@ -12,10 +14,12 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from touchstone.fuzz.clients.known import Program
+from touchstone.harness.adapters.program import Program
 
 CPU_S = 900
 """Seconds of CPU for a process, which plays many cases."""
@@ -23,10 +27,16 @@ END = "end"
 EXCERPT = 600
 
 
-class Process:
-    """A running program. `line(timeout_s)` gives what it said next; END once it is dead."""
+P = TypeVar("P", bound=Program)
 
-    def __init__(self, program: Program) -> None:
+
+class Process(Generic[P]):
+    """A running program. `line(timeout_s)` gives what it said next; END once it is dead.
+
+    Whoever gives `heard` is called with each line instead, at once and from another thread.
+    """
+
+    def __init__(self, program: P, heard: Callable[[str], None] | None = None) -> None:
         self.program = program
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
 
@@ -41,6 +51,7 @@ class Process:
             env=os.environ | dict(program.environment), text=True, preexec_fn=limited,
         )  # fmt: skip
         self._lines: queue.Queue[str] = queue.Queue()
+        self._heard = heard or self._lines.put
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -110,5 +121,5 @@ class Process:
     def _read(self) -> None:
         assert self._child.stdout is not None
         for line in self._child.stdout:
-            self._lines.put(line.rstrip("\n"))
-        self._lines.put(END)
+            self._heard(line.rstrip("\n"))
+        self._heard(END)

@@ -1,0 +1,76 @@
+"""`touchstone square`: the same scenarios as (our client, Kafka's) on (our broker, Kafka's)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from touchstone.harness.adapters import adapter_file
+from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
+from touchstone.harness.results import square as tables
+from touchstone.harness.run import square
+from touchstone.harness.run.square import Corner, ScenarioRow
+from touchstone.harness.run.tally import BROKE, CONFORMED, DIFFERENT, INCOMPLETE
+from touchstone.harness.targets import matrix, parse
+
+
+@click.command()
+@click.option("--release", "releases", multiple=True, default=["4.3"], help="Of both brokers; "
+              "repeatable.")  # fmt: skip
+@click.option("--client", "clients", multiple=True, metavar="NAME",
+              help="In place of ours and Kafka's own; repeatable.")  # fmt: skip
+@click.option("--broker", "brokers", multiple=True, metavar="T",
+              help="In place of ours and Kafka's, of the release; repeatable.")  # fmt: skip
+@click.option("--deadline", default=20.0, metavar="S", help="Seconds per step.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+              help="Write square.json and square.html there.")  # fmt: skip
+def command(
+    releases: tuple[str, ...], clients: tuple[str, ...], brokers: tuple[str, ...],
+    deadline: float, out: Path | None,
+) -> None:  # fmt: skip
+    """Tell by whom a difference is: each scenario runs as two clients on two brokers.
+
+    Exit code 0: all corners conform, 1: one differs, 2: the harness broke, 3: not all could be
+    judged.
+    """
+    squares: list[list[ScenarioRow]] = []
+    for release in (matrix.release(one).name for one in releases):
+        whose = clients or ("touchstone", square.kafkas_client(release))
+        where = brokers or (f"reference@{release}", f"kafka@{release}")
+        corners = [
+            Corner(adapter_file.find(client), parse(broker), nonce=f"square/{client}",
+                   deadline_s=deadline)
+            for broker in where for client in whose
+        ]  # fmt: skip
+        found = square.rows(all_claims(), corners, lambda line: click.echo(line, err=True))
+        squares.append(found)
+        for line in tables.lines(found):
+            click.echo(line)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "square.html").write_text(tables.html(squares), encoding="utf-8")
+        (out / "square.json").write_text(json.dumps(_rows(squares), indent=1) + "\n")
+        click.echo(f"touchstone square: {out / 'square.html'}", err=True)
+    sys.exit(_exit_code(squares))
+
+
+def _rows(squares: list[list[ScenarioRow]]) -> list[dict[str, object]]:
+    return [
+        {"area": row.area, "case": row.case, "client": client, "broker": broker,
+         "verdict": cell.verdict, "reason": cell.reason, "suspect": row.suspect}
+        for rows in squares for row in rows
+        for (client, broker), cell in row.cells.items()
+    ]  # fmt: skip
+
+
+def _exit_code(squares: list[list[ScenarioRow]]) -> int:
+    cells = [cell for rows in squares for row in rows for cell in row.cells.values()]
+    if any(cell.verdict == BROKEN for cell in cells):
+        return BROKE
+    if any(cell.verdict == DIVERGES for cell in cells):
+        return DIFFERENT
+    return CONFORMED if cells and all(cell.conforms for cell in cells) else INCOMPLETE
