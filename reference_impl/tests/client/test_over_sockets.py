@@ -10,7 +10,7 @@ import pytest
 
 import touchstone.reference_impl.client
 from touchstone.reference_impl.broker.personas.releases import RELEASES
-from touchstone.reference_impl.client.flow import Ask, KafkaError
+from touchstone.reference_impl.client.flow import ANY, Answer, Ask, Inbox, KafkaError, NetworkPoll
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.records import NONE, ZSTD
@@ -164,3 +164,20 @@ def test_the_readme_runs():
 def test_topics_without_a_group_are_refused():
     with Client("127.0.0.1:1") as client, pytest.raises(ValueError, match="name one"):
         client.consumer(topics=["t"])
+
+
+def test_answers_are_read_however_often_somebody_interrupts():
+    with serve(brokers=1) as cluster, Client(cluster.bootstrap) as client:
+
+        def flow():
+            inbox = Inbox()
+            yield NetworkPoll([Ask(ANY, "ApiVersions", {})], inbox, 0)
+            for _ in range(200_000):
+                if inbox:
+                    break
+                client.interrupt()
+                yield NetworkPoll([], inbox, client.now() + 60_000)
+            return list(inbox)
+
+        (outcome,) = client.run(flow())
+        assert isinstance(outcome, Answer)
