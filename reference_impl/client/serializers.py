@@ -134,7 +134,7 @@ for _each in KAFKAS:
 _STANDS_FOR: dict[type, type[_Typed]] = {
     bytes: ByteArraySerializer,
     str: StringSerializer,
-    int: IntegerSerializer,
+    int: LongSerializer,
 }
 
 
