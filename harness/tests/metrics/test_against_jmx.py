@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from touchstone.harness.model.target import Shape, Unavailable
-from touchstone.harness.targets import parse
-from touchstone.harness.targets.java import find_java
 from touchstone.harness.tests.metrics import workload
+from touchstone.harness.tests.metrics.places import Measured, ours, real
 from touchstone.reference_impl.io.client import Client
-from touchstone.reference_impl.io.server import serve
 
 pytestmark = [
     pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow,
     pytest.mark.timeout(300),
 ]  # fmt: skip
-PROGRAM = Path(__file__).with_name("MBeans.java")
-SECONDS, GROUPS_SECONDS = 60, 120
+GROUPS_SECONDS = 120
 STABLE = "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroupsStable:Value"
-Measured = dict[str, float]
 # What is not compared, and why.
 APART = re.compile(
     # a real broker asks its own controller by the wire, and clients look until something is there
@@ -36,39 +28,6 @@ APART = re.compile(
     r"|name=(Bytes\w+|MessagesIn|TotalProduceRequests)PerSec:"
 )
 BEFORE_GROUPS, WITH_GROUPS = "before groups", "with groups"
-
-
-@contextmanager
-def real() -> Iterator[tuple[str, Callable[[], Measured]]]:
-    target = parse("kafka@4.3")
-    if reason := target.available():
-        pytest.skip(f"not run: {reason}")
-    endpoint = target.start(Shape(1, config=workload.SETTINGS))
-    try:
-        (process,) = target.pids()
-        bootstrap = ",".join(f"{host}:{port}" for host, port in endpoint.bootstrap)
-        yield bootstrap, lambda: through_jmx(process)
-    finally:
-        target.stop()
-
-
-@contextmanager
-def ours() -> Iterator[tuple[str, Callable[[], Measured]]]:
-    config = {name: str(value) for name, value in workload.SETTINGS.items()}
-    with serve(release="4.3", profile="test", config=config) as cluster:
-        cluster.metrics()  # from now on it counts
-        yield ",".join(cluster.bootstrap), cluster.metrics
-
-
-def through_jmx(process: int) -> Measured:
-    try:
-        java = find_java()
-    except Unavailable as missing:
-        pytest.skip(f"not run: {missing.reason}")
-    argv = [str(java.executable), str(PROGRAM), str(process)]
-    said = subprocess.run(argv, capture_output=True, text=True, timeout=SECONDS, check=True)
-    rows = (line.split("\t") for line in said.stdout.splitlines())
-    return {f"{bean}:{attribute}": float(value) for bean, attribute, value in rows}
 
 
 def once_counted(measure: Callable[[], Measured], members: workload.Members) -> Measured:
@@ -85,11 +44,11 @@ def measured() -> dict[str, tuple[Measured, Measured]]:
     """The real broker's and ours, at two moments of the same work."""
     found: dict[str, list[Measured]] = {BEFORE_GROUPS: [], WITH_GROUPS: []}
     for place in (real, ours):
-        with place() as (bootstrap, measure), Client(bootstrap) as client:
+        with place(1, workload.SETTINGS) as cluster, Client(cluster.bootstrap) as client:
             workload.data(client)
-            found[BEFORE_GROUPS].append(measure())
+            found[BEFORE_GROUPS].append(cluster.measure())
             members = workload.groups(client)
-            found[WITH_GROUPS].append(once_counted(measure, members))
+            found[WITH_GROUPS].append(once_counted(cluster.measure, members))
             for member in members:
                 member.close()
     return {moment: (real, ours) for moment, (real, ours) in found.items()}
