@@ -26,6 +26,7 @@ from touchstone.reference_impl.io.log_dir import LogDirError
 from touchstone.reference_impl.io.server import RunningCluster, build
 
 _ANY_MACHINE = "nobody is authenticated here, and whoever reaches it may do everything"
+_TELLS_TOPICS = "whoever reaches them is told the names of all topics"
 _ANY_PROCESS = "every process of this machine may use the fault port (--faults-token)"
 
 
@@ -53,6 +54,27 @@ def _fault_port(
     if token is None:
         click.echo(f"warning: {_ANY_PROCESS}", err=True)
     return faults
+
+
+def _metrics_port(
+    cluster: RunningCluster, host: str, port: int | None
+) -> contextlib.AbstractContextManager[object]:
+    if port is None:
+        return contextlib.nullcontext()
+    try:
+        door = importlib.import_module("touchstone.reference_impl.io.metrics_http")
+    except ImportError as missing:
+        wanted = "pip install 'kafka-touchstone[metrics]'"
+        raise click.ClickException(f"--metrics-port: {missing}: {wanted}") from None
+    try:
+        metrics = door.MetricsDoor(cluster.measure, host, port)
+    except OSError as fault:
+        raise click.ClickException(f"--metrics-port {host}:{port}: {fault.strerror}") from None
+    cluster.observe()
+    click.echo(f"metrics {metrics.url}", err=True)
+    if not is_loopback(host):
+        click.echo(f"warning: metrics on {host}: {_TELLS_TOPICS}", err=True)
+    return metrics
 
 
 def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
@@ -114,6 +136,13 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
     metavar="TOKEN",
     help="What a request to the fault port must carry: Authorization: Bearer TOKEN.",
 )
+@click.option(
+    "--metrics-port",
+    metavar="PORT",
+    type=click.IntRange(0, 65535),
+    help="Serve Kafka's metrics as Prometheus text; the URL goes to stderr.",
+)
+@click.option("--metrics-host", default="127.0.0.1", help="Address that --metrics-port is on.")
 @click.option("--verbose", is_flag=True, help="Log connections and refusals, not only faults.")
 def command(
     brokers: int,
@@ -131,6 +160,8 @@ def command(
     seed: int,
     door: int | None,
     token: str | None,
+    metrics_port: int | None,
+    metrics_host: str,
     verbose: bool,
 ) -> None:
     """Serve the reference broker until SIGTERM or SIGINT."""
@@ -166,6 +197,7 @@ def command(
     with contextlib.ExitStack() as open_doors:
         if door is not None:
             open_doors.enter_context(_fault_port(cluster, door, token))
+        open_doors.enter_context(_metrics_port(cluster, metrics_host, metrics_port))
         _tell_listeners(cluster, config)
         gc.freeze()  # what was loaded stays: a collection need not look at it again, and with many
         gc.set_threshold(10_000, 20, 50)  # requests waiting it would look often

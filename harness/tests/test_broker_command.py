@@ -1,5 +1,7 @@
 """What `touchstone broker` refuses before it serves: in words of the setting, with exit code 2."""
 
+import sys
+
 import pytest
 from click.testing import CliRunner
 
@@ -59,6 +61,19 @@ def test_who_can_do_what_he_likes_is_said_once_at_the_start(started):
         "every process of this machine may use the fault port (--faults-token)"
     ]
     assert started("--faults-http", "0", "--faults-token", "s") == []
+
+
+def test_metrics_are_for_this_machine_unless_it_is_told_otherwise(started):
+    assert started("--metrics-port", "0") == []
+    warned = "metrics on 127.0.0.1: whoever reaches them is told the names of all topics"
+    assert warned in started("--metrics-port", "0", "--metrics-host", "127.0.0.1", loopback=False)
+
+
+def test_a_port_for_metrics_without_their_library_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "touchstone.reference_impl.io.metrics_http", None)
+    said = CliRunner().invoke(command, ["--port", "0", "--metrics-port", "0"])
+    assert said.exit_code == 1
+    assert "pip install 'kafka-touchstone[metrics]'" in said.output
 
 
 def test_a_listener_is_open_unless_it_asks_who_comes(started):

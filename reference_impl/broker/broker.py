@@ -19,7 +19,7 @@ import struct
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from touchstone.reference_impl.broker import registry
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
@@ -64,6 +64,9 @@ from touchstone.reference_impl.wire.headers import (
 )
 from touchstone.reference_impl.wire.schema import Struct
 
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.replication.observer import Observer
+
 LOG = logging.getLogger("touchstone.broker")
 _MOST_TOLD, _MOST_LINES = 500, 20  # characters of a header, lines of a traceback: in the log
 _KEY_AND_VERSION = struct.Struct(">hh")
@@ -106,6 +109,7 @@ class Broker:
         self.since = 0  # when it began: its first entry, which receives the whole state
         self.config_of = partial(cluster.config_of, broker=node_id)  # of a topic, on this broker
         self.replicas = Replicas(self, logs)
+        self.observer: Observer | None = None  # of its requests, once somebody asks for metrics
         self.log_manager = LogManager(self)
         self._rooms: dict[type[Any], Any] = {
             ClientQuotas: self.quotas,
@@ -410,6 +414,8 @@ class Broker:
                 return self._serve(request.connection, answer.frame, now)
             answer = self.quotas.charge(request, answer, now)
         effects = self._outcome(request, answer)
+        if self.observer is not None and not isinstance(answer, Wait):
+            self._tell_observer(self.observer, request, answer)
         return self.fault_injector.after(list(effects)) if self.fault_injector else effects
 
     def _outcome(self, request: Request, answer: Any) -> tuple[Effect, ...]:
@@ -429,6 +435,16 @@ class Broker:
         if isinstance(answer, Exception):
             return (self._failure(request, answer),)
         return (self._failure(request, TypeError(f"a handler gave {answer!r}")),)
+
+    def _tell_observer(self, observer: Observer, request: Request, answer: Any) -> None:
+        """Of an answer, whose failure to be one counts as the error that is answered for it."""
+        if isinstance(answer, dict):
+            observer.answered(request, answer)
+        elif isinstance(answer, Exception):
+            refusal = registry.refusal(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+            observer.answered(request, refusal)
+        else:
+            observer.answered(request, None)
 
     def reply(self, request: Request, body: Struct) -> Effect:
         """Raises what the codec raises for a value that its field cannot hold."""

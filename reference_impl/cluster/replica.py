@@ -190,6 +190,11 @@ class Replica:
         return len(self.isr) < self._min_isr()
 
     @property
+    def just_enough(self) -> bool:
+        """Whether the ISR is as small as min.insync.replicas allows."""
+        return len(self.isr) == self._min_isr()
+
+    @property
     def too_few_now(self) -> bool:
         """The same when something was appended, for which members to be count (APPEND-23)."""
         return len(self.maximal_isr) < self._min_isr()

@@ -23,27 +23,24 @@ from __future__ import annotations
 import hmac
 import http.client
 import io
-import ipaddress
 import json
 import socket
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from touchstone.reference_impl.broker.faults.fault_plan import BadRule, Plan, Rule
+from touchstone.reference_impl.io.http_server import HttpServer, names_door
 from touchstone.reference_impl.io.listeners import is_loopback
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 ROOM = "/faults"
-MOST_PEERS = 32
 _MOST_BYTES = 1 << 20  # of a body
 _MOST_HEAD = 1 << 16  # bytes of a request before its body
 _PATIENCE_S = 30.0  # for one request to arrive, from the end of the last one
-_NOTICE_S = 0.02  # until the end is noticed; the default of half a second is felt at every close
 
 
 class FaultDoor:
@@ -57,53 +54,18 @@ class FaultDoor:
     ) -> None:
         if token is None and not is_loopback(host):
             raise ValueError(f"a fault port on {host} needs a token: any machine can reach it")
-        self._server = _Server((host, port), _handler_of(plan, host, token))
+        self._server = HttpServer((host, port), _handler_of(plan, host, token))
         self.url = f"http://{host}:{self._server.server_address[1]}{ROOM}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            args=(_NOTICE_S,),
-            name="touchstone-faults",
-            daemon=True,
-        )
-        self._thread.start()
+        self._thread = self._server.begin("touchstone-faults")
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._server.end(self._thread)
 
     def __enter__(self) -> FaultDoor:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class _Server(ThreadingHTTPServer):
-    """A thread for each peer, and no more peers than places."""
-
-    daemon_threads = True
-    request_queue_size = MOST_PEERS
-
-    def __init__(self, address: tuple[str, int], handler: type[_Handler]) -> None:
-        self._places = threading.BoundedSemaphore(MOST_PEERS)
-        super().__init__(address, handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._places.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        try:
-            super().process_request(request, client_address)
-        except BaseException:  # no thread was to be had
-            self._places.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._places.release()
 
 
 class _Incoming(io.RawIOBase):
@@ -198,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Whether no page of elsewhere sends it; if one does, it is refused."""
         said = self.headers.get_all("Host", [])
         origins = self.headers.get_all("Origin", [])
-        if len(said) > 1 or not all(self._names_us(each) for each in said):
+        if len(said) > 1 or not all(names_door(each, self.host) for each in said):
             self._refuse(403, "Host is not this door")
         elif any(origin != f"http://{host}" for origin in origins for host in said or [""]):
             self._refuse(403, "Origin is not this door")
@@ -214,20 +176,6 @@ class _Handler(BaseHTTPRequestHandler):
             return True
         said = self.headers.get("Authorization", "")
         return hmac.compare_digest(said.encode(), f"Bearer {self.token}".encode())
-
-    def _names_us(self, said: str) -> bool:
-        """Whether a Host header is an address or a name that is ours: DNS cannot turn those."""
-        try:
-            host = urlsplit(f"//{said}").hostname or ""
-        except ValueError:
-            return False
-        if host in ("localhost", self.host.lower()):
-            return True
-        try:
-            ipaddress.ip_address(host)
-        except ValueError:
-            return False
-        return True
 
     def _body(self) -> bytes | None:
         """All of it; None where it is refused."""

@@ -64,6 +64,7 @@ class Lifecycle:
         self._ports: dict[int, dict[str, socket.socket]] = {}  # of ended brokers, for their return
         self._ended = ended
         self.trace: Callable[[str, int], None] = lambda step, broker: None
+        self.began: Callable[[Broker], object] = lambda broker: None  # a core, before it serves
 
     def adopt(self, broker: Broker) -> None:
         """Take a broker that is served already."""
@@ -177,6 +178,7 @@ class Lifecycle:
         """Register, then serve: a client that can connect finds a member of the cluster."""
         self._membership.join(number)
         broker = self._make(number, now)
+        self.began(broker)
         self._running[number] = broker
         sockets = self._ports.pop(number)
         for listener in sockets.values():

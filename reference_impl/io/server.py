@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
@@ -43,9 +43,11 @@ from touchstone.reference_impl.io.log_dirs import LogDirs
 from touchstone.reference_impl.io.wall_clock import WallClock
 
 if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.metrics.mbeans import Metric
     from touchstone.reference_impl.io.zookeeper import ZooKeeper
 
 LIFE_SECONDS = 120.0  # how long a verb on a broker may take
+_METRICS = "touchstone.reference_impl.broker.metrics.readings"
 _MOST_STEPS = 200  # of one `advance`, which may be one of weeks
 
 
@@ -70,6 +72,7 @@ class RunningCluster:
         self.bootstrap = next(iter(self.listeners.values()))  # where the first listener is
         self._thread: threading.Thread | None = None
         self.registry: ZooKeeper | None = None  # the one outside, where there is one
+        self._metrics: Any = None  # the module, once somebody asks for them: start-up is a promise
 
     @property
     def brokers(self) -> list[Broker]:
@@ -102,6 +105,37 @@ class RunningCluster:
 
     def resume(self, broker: int) -> None:
         self.server.call(lambda now: self.life.resume(broker)).result(LIFE_SECONDS)
+
+    # --- metrics ------------------------------------------------------------------------------
+
+    def metrics(self, broker: int | None = None) -> dict[str, float]:
+        """What a running broker, by default the one with the lowest id, measures now.
+
+        By Kafka's names as JmxTool writes them, such as
+        "kafka.server:type=BrokerTopicMetrics,name=MessagesInPerSec,topic=greetings:Count". What
+        counts, counts in all brokers from the first call on; a broker that starts again begins at
+        zero. KeyError for a broker that does not run. README of `broker.metrics` says what is kept.
+        """
+        found = self.measure()
+        mine = found[min(found) if broker is None else broker]
+        return {str(metric): value for metric, value in mine.items()}
+
+    def observe(self) -> None:
+        """Count from now on, in brokers that start later as well; safe from any thread."""
+        self._metrics = importlib.import_module(_METRICS)
+        self.life.began = self._metrics.observe
+        for each in self.brokers:
+            self._metrics.observe(each)
+
+    def measure(self) -> dict[int, dict[Metric, float]]:
+        """What all running brokers measure by their ids, with the parts of each name."""
+        if self._metrics is None:
+            self.observe()
+
+        def read(now: int) -> dict[int, dict[Metric, float]]:
+            return {each.id: self._metrics.readings(each) for each in self.brokers}
+
+        return self.server.call(read).result(LIFE_SECONDS)
 
     def jump(self, ms: int) -> None:
         """The wall clock of all brokers is so many milliseconds ahead of the machine's."""

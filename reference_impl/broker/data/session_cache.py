@@ -13,6 +13,7 @@ Source: FetchSessionCache.maybeCreateSession, tryEvict and touch at 2.2.1; Fetch
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
 from touchstone.reference_impl.cluster.random_ids import RandomSource
@@ -48,6 +49,9 @@ class SessionCache(Generic[S]):
 
     def __len__(self) -> int:
         return sum(map(len, self._shards))
+
+    def __iter__(self) -> Iterator[S]:
+        return (session for shard in self._shards for session in shard.values())
 
     def get(self, number: int) -> S | None:
         return next((shard[number] for shard in self._shards if number in shard), None)

@@ -16,7 +16,6 @@ Sources: KafkaApis.handleFetchRequest, ReplicaManager.fetchMessages and readFrom
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +29,7 @@ from touchstone.reference_impl.broker.data.fetch_sessions import (
     FetchSessions,
     replica_of,
 )
+from touchstone.reference_impl.broker.data.padding import padded
 from touchstone.reference_impl.broker.data.preferred_replica import ReplicaSelector
 from touchstone.reference_impl.broker.effects import Access, Hangup, Request, Wait, WaitKey
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -61,9 +61,7 @@ INT_MAX = 2**31 - 1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 UNDEFINED = -1
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
-BATCH_HEADER, CONVERSION_CHUNK = 61, 128 << 10
 BATCH_MAGIC = 2
-_OVERFLOW = struct.Struct(">qi")
 _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
 
 
@@ -119,7 +117,7 @@ def handle(
     if replica >= 0:
         news = follower_fetches.busy(replicas, replica, session, named, now, arrives=True)
         named = [want for want in named if not session.rests(want)]
-    results = fetch.read_all(news, now)
+    results = fetch.arrived(news, now)
     if replica >= 0:
         follower_fetches.note(replicas, replica, fetch.replica_epoch, news, results, now)
     waits = body["max_wait_ms"] > 0 and (named or session.resting)
@@ -193,6 +191,12 @@ class _Fetch:
         if want.topic is None or access.topic(Operation.READ, want.topic):
             return ErrorCode.NONE
         return denied
+
+    def arrived(self, news: list[FetchPartition], now: int) -> list[Struct]:
+        """Read for the first time, which metrics count; the same is read again once it waited."""
+        if self.replicas.observer is not None:
+            self.replicas.observer.read(want.topic or "" for want in news)
+        return self.read_all(news, now)
 
     def read_all(self, named: list[FetchPartition], now: int) -> list[Struct]:
         """A row per partition, in request order, until the answer's bytes are used up."""
@@ -348,7 +352,7 @@ class _Fetch:
         try:
             records = down_convert(stored, newest, first_offset=want.offset)
             if self.persona.quirk("fetch.pads-converted"):
-                records = _padded(records, stored, newest, want.offset)
+                records = padded(records, stored, newest, want.offset)
             if not records and self.persona.quirk("fetch.cut-entry-goes-out-raw"):
                 records = stored if next(entries(stored), None) is None else records
         except UnsupportedCompression:
@@ -479,20 +483,3 @@ def _grouped(
             last = key
         topics[-1]["partitions"].append(row)
     return topics
-
-
-def _padded(converted: bytes, stored: bytes, magic: int, offset: int) -> bytes:
-    """`converted` at the size that was promised before conversion was done (KIP-283)."""
-    first = next(entries(stored), None)
-    if first is None:
-        return b""
-    head = down_convert(stored[: first[0] + first[1]], magic, first_offset=offset)
-    size = max(len(stored), len(head))
-    missing = size - len(converted)
-    while missing > 0:
-        overflow = _OVERFLOW.pack(-1, max(missing + 1, BATCH_HEADER)).ljust(
-            min(missing + 1, CONVERSION_CHUNK), b"\0"
-        )
-        converted += overflow[:missing]
-        missing = size - len(converted)
-    return converted[:size]

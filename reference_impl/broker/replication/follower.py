@@ -314,6 +314,8 @@ class Fetcher:
         before = log.marks()
         if row["records"]:
             size = log.append_as_follower(row["records"], now=now)
+            if self._broker.replicas.observer is not None:
+                self._broker.replicas.observer.replicated(size)
             quota = self._broker.replicas.follower_quota
             if quota.throttles(replica.topic, replica.index):
                 quota.record(size, now)

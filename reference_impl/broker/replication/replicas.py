@@ -37,6 +37,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.replication.observer import Observer
     from touchstone.reference_impl.log.directories import Directory
     from touchstone.reference_impl.log.partition_log import AppendResult, PartitionLog
 
@@ -71,6 +72,7 @@ class Replicas:
     def __init__(self, broker: Broker, logs: Logs) -> None:
         self._broker = broker
         self.logs = logs
+        self.observer: Observer | None = None  # of appends and reads, where metrics are asked for
         self.isr_changes = IsrChanges(broker)
         self._replicas: dict[TopicPartition, Replica] = {}
         self._fetchers: dict[int, Fetcher] = {}  # by leader
@@ -142,10 +144,17 @@ class Replicas:
 
         With `acks=ALL` the ISR must not be smaller than min.insync.replicas.
         """
-        if acks == ALL and replica.too_few:
-            raise LogError(ErrorCode.NOT_ENOUGH_REPLICAS, "the in-sync set is too small")
-        epoch = replica.leader_epoch
-        result = replica.log.append(records, now=now, leader_epoch=epoch, origin=origin)
+        try:
+            if acks == ALL and replica.too_few:
+                raise LogError(ErrorCode.NOT_ENOUGH_REPLICAS, "the in-sync set is too small")
+            epoch = replica.leader_epoch
+            result = replica.log.append(records, now=now, leader_epoch=epoch, origin=origin)
+        except LogError as refused:
+            if self.observer is not None:
+                self.observer.appended(replica.topic, len(records), None, refused.code)
+            raise
+        if self.observer is not None:
+            self.observer.appended(replica.topic, len(records), result, ErrorCode.NONE)
         replica.advance(now)
         self._touch(replica)
         return result
@@ -340,7 +349,10 @@ class Replicas:
 
     def isr_is(self, replica: Replica, isr: Iterable[int], partition_epoch: int, now: int) -> None:
         """The ISR was changed as wanted: the high watermark may move now (REPL-14)."""
+        before = len(replica.isr)
         replica.commit(isr, partition_epoch)
+        if self.observer is not None:
+            self.observer.isr_changed(before, len(replica.isr))
         if self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
             replica.advance(now)
         self._touch(replica)

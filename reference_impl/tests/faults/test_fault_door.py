@@ -9,7 +9,8 @@ import pytest
 
 from touchstone.reference_impl.broker.faults.fault_plan import Plan
 from touchstone.reference_impl.io import fault_http
-from touchstone.reference_impl.io.fault_http import MOST_PEERS, FaultDoor
+from touchstone.reference_impl.io.fault_http import FaultDoor
+from touchstone.reference_impl.io.http_server import MOST_PEERS
 
 RULE = b'{"action": "drop"}'
 PATIENCE_S = 60
