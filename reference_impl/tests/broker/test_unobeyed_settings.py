@@ -22,7 +22,9 @@ OF_GROUPS = re.compile(r"group\.(consumer|share|streams)\.(?!assignors)")
 
 
 def source():
-    files = (path for path in HERE.rglob("*.py") if "tests" not in path.parts)
+    """What a broker may run: no tests, and not the client, which has settings of its own."""
+    others = {"tests", "client"}
+    files = (path for path in HERE.rglob("*.py") if not others & set(path.parts))
     return "".join(path.read_text("utf-8") for path in files if path.name not in LISTS)
 
 
