@@ -19,7 +19,7 @@ from touchstone.harness.judgement.verdict import DIVERGES, Verdict
 from touchstone.harness.model import ledger
 from touchstone.harness.model.case import Case, run_case
 from touchstone.harness.model.case_row import CaseRow
-from touchstone.harness.model.claim import CaseId, Claim, claim_of, module_of
+from touchstone.harness.model.claim import BROKER_ROLE, CaseId, Claim, claim_of, module_of
 from touchstone.harness.model.shard import HARM
 from touchstone.harness.results import rows
 from touchstone.harness.run.judge import Judge, judge_for
@@ -44,12 +44,14 @@ class Detection:
 
 @functools.cache
 def functions() -> dict[str, tuple[Claim, object]]:
-    """Every claim of the suites by its id, with its function."""
+    """Every claim about brokers by its id, with its function; a client's defects are elsewhere."""
     found = {}
     for name in sorted(ledger.test_modules()):
         for thing in vars(importlib.import_module(module_of(name))).values():
             claim = claim_of(thing)
-            if claim is not None and claim.where.startswith(f"{name}."):
+            if claim is None or claim.role != BROKER_ROLE:
+                continue
+            if claim.where.startswith(f"{name}."):
                 found[claim.id] = claim, thing
     return found
 
