@@ -89,7 +89,7 @@ def said_by_java(release: str, *arguments: str, given: str = "") -> list:
     program = Path(__file__).with_name("ClientConfigs.java")
     done = subprocess.run(
         [str(find_java().executable), "-cp", class_path(home), program, *arguments],
-        input=given, capture_output=True, text=True, timeout=120,
+        input=given, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     return [json.loads(line) for line in done.stdout.splitlines() if line[:1] in '["']

@@ -315,11 +315,12 @@ def decode_record(data: bytes, start: int) -> tuple[Record, int]:
     size, body = read(data, start)
     end = body + size
     if size < 0 or end > len(data):
-        raise (RecordError if size < 0 else CutRecord)(
-            start,
+        left = len(data) - body
+        reason = (
             f"Invalid record size: expected {size} bytes in record payload, but instead the"
-            f" buffer has only {len(data) - body} remaining bytes.",
+            f" buffer has only {left} remaining bytes."
         )
+        raise RecordError(start, reason) if size < 0 else CutRecord(start, reason, left)
     if body == len(data):
         raise RecordError(body, "Found invalid record structure: no attributes")
     attributes = data[body] if data[body] < 128 else data[body] - 256

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from . import varint
 from .batch import decode_record
 from .columns import extent
-from .errors import RecordError
+from .errors import CutRecord, RecordError
 
 _TWO_BYTES = 16383  # the largest raw varint of two bytes
 _LEAST_DELTA = -8192  # of a timestamp in two bytes
@@ -115,7 +115,12 @@ def check_records(
                 continue
         except IndexError:
             pass
-        pos, stamp, offset_delta, has_key = _read(payload, start, index, skim)
+        try:
+            pos, stamp, offset_delta, has_key = _read(payload, start, index, skim)
+        except CutRecord as fault:
+            if index == count - 1 and fault.left:
+                raise RecordError(fault.offset, fault.reason) from None
+            raise
         if 2 * stamp > newest:
             newest = 2 * stamp
         if stamp < least:
@@ -159,8 +164,10 @@ def _read(payload: bytes, start: int, index: int, skim: bool) -> tuple[int, int,
         if skim:
             return _skim(payload, start)
         record, end = decode_record(payload, start)
+    except CutRecord as fault:
+        raise CutRecord(fault.offset, f"record {index}: {fault.reason}", fault.left) from None
     except RecordError as fault:
-        raise type(fault)(fault.offset, f"record {index}: {fault.reason}") from None
+        raise RecordError(fault.offset, f"record {index}: {fault.reason}") from None
     return end, record.timestamp_delta, record.offset_delta, record.key is not None
 
 

@@ -18,11 +18,16 @@ class RecordError(ValueError):
 
 
 class CutRecord(RecordError):
-    """A record of a v2 batch that is longer than what is left of its batch.
+    """A record of a v2 batch that is longer than what is `left` of its batch, in bytes.
 
-    Of an uncompressed batch Kafka's reader returned null for it until 3.x, at which a broker trips
-    (DefaultRecord.readFrom at 1.0.2, 2.8.2, 3.8.1).
+    Of an uncompressed batch Kafka's reader returned null for it until 3.x, at which a broker trips;
+    behind the last record it first misses nothing left over, and says so (DefaultRecord.readFrom,
+    DefaultRecordBatch.RecordIterator.next at 1.0.2, 2.8.2; the former at 3.8.1).
     """
+
+    def __init__(self, offset: int, reason: str, left: int) -> None:
+        super().__init__(offset, reason)
+        self.left = left
 
 
 class LengthError(RecordError):
