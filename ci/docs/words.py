@@ -110,6 +110,9 @@ EXITS: dict[str, str] = {
     "bench": "0: measured, 2: a bench failed; the others' figures are kept.",
 }
 SUITES: dict[str, str] = {
+    "admin": "what a client's administrator asks, and what it tells its application",
+    "consumer": "what a client's consumer reads, commits and tells, and how it is a member of a group",
+    "producer": "what a client's producer sends, keeps in order, tries again and reports",
     "acks": "what each kind of acks promises, with replicas that are in sync or not",
     "connections": "order, limits and ends of connections",
     "controller": "elections, the quorum, features, and who may speak for the controller",

@@ -25,12 +25,12 @@ MORTAL = f"""
 import os, sys
 from touchstone.harness.__main__ import main
 from touchstone.reference_impl.broker.broker import Broker
-parsed = Broker._parse
+parsed = Broker.parse
 def parse(self, connection, frame):
     if frame[:2] == ({DESCRIBE_CLUSTER}).to_bytes(2, "big"):
         os._exit(1)
     return parsed(self, connection, frame)
-Broker._parse = parse
+Broker.parse = parse
 sys.argv[1:] = ["broker", *sys.argv[1:]]
 main()
 """
