@@ -111,7 +111,7 @@ EXITS: dict[str, str] = {
 }
 SUITES: dict[str, str] = {
     "admin": "what a client's administrator asks, and what it tells its application",
-    "consumer": "what a client's consumer reads, commits and tells, and how it is a member of a group",
+    "consumer": "what a consumer reads, commits and tells, and how it is a member of a group",
     "producer": "what a client's producer sends, keeps in order, tries again and reports",
     "acks": "what each kind of acks promises, with replicas that are in sync or not",
     "connections": "order, limits and ends of connections",
