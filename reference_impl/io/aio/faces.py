@@ -83,6 +83,18 @@ def _same(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any,
     return call
 
 
+class _Closed(Face):
+    """A face that is closed at the end of an `async with`."""
+
+    close: Callable[..., Awaitable[None]]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
 class AioAdmin(Face):
     create_topics = _run(Admin.create_topics)
     create_topic = _run(Admin.create_topic)
@@ -142,19 +154,13 @@ class AioAdmin(Face):
     unregister_broker = _run(Admin.unregister_broker)
 
 
-class AioProducer(Face):
+class AioProducer(_Closed):
     """`send` queues and never waits; `work` sends what is due, `flush` all that is queued."""
 
     send = _same(Producer.send)
     flush = _run(Producer.flush)
     work = _run(Producer.work)
     close = _run(Producer.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
 
 class AioTransactionalProducer(AioProducer):
@@ -164,7 +170,7 @@ class AioTransactionalProducer(AioProducer):
     abort = _run(TransactionalProducer.abort)
 
 
-class AioConsumer(Face):
+class AioConsumer(_Closed):
     """A consumer of partitions that it was given; `async for` goes on for ever."""
 
     assign = _same(Consumer.assign)
@@ -189,12 +195,6 @@ class AioConsumer(Face):
     async def close(self, timeout_ms: int = 30_000) -> None:
         """Let go of what brokers keep for this consumer, in this time."""
         await self._called("close", (timeout_ms,), {})
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def __aiter__(self) -> AsyncIterator[Consumed]:
         while True:
@@ -246,7 +246,7 @@ class AioGroupConsumer(AioConsumer, _Member):
         await self._called("close", (timeout_ms,), {})
 
 
-class AioShareConsumer(_Member):
+class AioShareConsumer(_Member, _Closed):
     """A member of a share group (KIP-932)."""
 
     subscribe = _same(ShareConsumer.subscribe)
@@ -259,9 +259,3 @@ class AioShareConsumer(_Member):
         """Send what is acknowledged, release the rest and leave, in this time."""
         self.end_heartbeats()
         await self._called("close", (timeout_ms,), {})
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
