@@ -7,7 +7,6 @@ click command of this package as "module:attribute"; adding a command is one row
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from typing import NoReturn
 
@@ -76,8 +75,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
         if word not in COMMANDS and word[:1].isalnum():
-            near = difflib.get_close_matches(word, COMMANDS, 1)
-            ctx.fail(f"no command {word!r}" + (f"; did you mean {near[0]}?" if near else ""))
+            names = importlib.import_module("touchstone.harness.cli.names")
+            ctx.fail(f"no command {word!r}{names.did_you_mean(word, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping
+from importlib import import_module
+
+import click
 
 AS_IT_STANDS = "\b\n"  # click's word for a paragraph that it must not wrap again
 WIDTH = 76
@@ -22,3 +25,12 @@ def explained(title: str, sentences: Mapping[str, str]) -> str:
         for name, sentence in sentences.items()
     )
     return AS_IT_STANDS + "\n".join((f"{title}:", *rows))
+
+
+class ListsSwitches(click.Command):
+    """Its help ends with the planted defects; they are loaded for the help, not for the command."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        module = import_module("touchstone.reference_impl.broker.faults.switches")
+        self.epilog = listed("Switches", sorted(module.SWITCHES))
+        super().format_epilog(ctx, formatter)

@@ -15,10 +15,9 @@ from typing import Any
 
 import click
 
-from touchstone.harness.cli import listed
+from touchstone.harness.cli import ListsSwitches
 from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
-from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
 from touchstone.reference_impl.io.listeners import is_loopback
@@ -89,7 +88,7 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
             click.echo(f"warning: listening on {host}: {_ANY_MACHINE}", err=True)
 
 
-@click.command("broker", epilog=listed("Switches", sorted(SWITCHES)))
+@click.command("broker", cls=ListsSwitches)
 @click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")

@@ -7,7 +7,6 @@ expectation are those that its function returns for its newest case.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 import textwrap
@@ -17,6 +16,7 @@ import click
 
 from touchstone.checkout import ROOT
 from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.cli.names import did_you_mean
 from touchstone.harness.judgement import expectations
 from touchstone.harness.model import advertised, ledger, scenario
 from touchstone.harness.model.claim import CLIENT_ROLE, CaseId, Claim, module_of
@@ -43,8 +43,7 @@ def command(words: tuple[str, ...]) -> None:
             lines = of_evidence(name, claims.values())
         else:
             lost = True
-            near = difflib.get_close_matches(name, claims, 3)
-            hint = f"; did you mean {', '.join(near)}?" if near else ""
+            hint = did_you_mean(name, claims, most=3)
             click.echo(
                 f"touchstone explain: no claim, clause or KIP is called {name}{hint}", err=True
             )

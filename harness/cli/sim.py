@@ -16,7 +16,7 @@ from os import cpu_count
 import click
 from click.core import ParameterSource
 
-from touchstone.harness.cli import listed
+from touchstone.harness.cli import ListsSwitches
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.sim.fault_schedule import FAULTS
@@ -27,7 +27,7 @@ HELD, VIOLATED = 0, 1
 _MS_PER_HOUR = 3_600_000
 
 
-@click.command("sim", epilog=listed("Switches", sorted(SWITCHES)))
+@click.command("sim", cls=ListsSwitches)
 @click.option("--seeds", default=100, type=click.IntRange(1), help="How many.")
 @click.option("--first", default=0, type=click.IntRange(0), help="The first of them.")
 @click.option("--seed", type=click.IntRange(0), help="This one alone, with its trace.")

@@ -17,7 +17,7 @@ from touchstone.harness.model.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.process import FIRST
-from touchstone.reference_impl.broker.faults.switches import known
+from touchstone.reference_impl.broker.faults import switches as planted
 from touchstone.reference_impl.io.server import RunningCluster, serve
 
 
@@ -29,7 +29,8 @@ class ReferenceTarget:
     def __init__(self, version: str, *, switches: Iterable[str] = (), seed: int = 0) -> None:
         name = matrix.release(version).name
         self.release: str | None = name
-        self.switches, self.seed = known(switches), seed
+        self.switches, self.seed = frozenset(switches), seed
+        planted.check(self.switches)
         self.name = f"reference@{name}" + "".join(f"+{switch}" for switch in sorted(self.switches))
         self._clusters: dict[Shape, tuple[RunningCluster, Endpoint]] = {}
         self._versions: Versions | None = None

@@ -18,7 +18,6 @@ from touchstone.reference_impl.broker.configs import unobeyed
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.data.log_rules import rules_of
-from touchstone.reference_impl.broker.faults.switches import known
 from touchstone.reference_impl.broker.personas import persona as persona_of
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.log.memory_logs import MemoryLogs, log_paths
@@ -59,7 +58,10 @@ class Assembly:
             # The schemas of all requests are loaded for it, which nobody else should pay for.
             unstable = import_module("touchstone.reference_impl.broker.personas.unstable")
             persona = unstable.with_unstable(persona)
-        return cls(persona, config, known(switches))
+        wanted = frozenset(switches)
+        if wanted:  # their table of sentences is loaded only where one is on
+            import_module("touchstone.reference_impl.broker.faults.switches").check(wanted)
+        return cls(persona, config, wanted)
 
     def cluster(
         self, nodes: Iterable[Node], kind: Callable[..., Kind], random: RandomSource, **more: Any

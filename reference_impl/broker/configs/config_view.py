@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.topology import Cluster, Node
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
+SOURCES = (BROKER, ALL_BROKERS, STATIC, DEFAULT)  # of a broker setting, as `Levels` has them
 CLIENT_METRICS, GROUP = 7, 8
 
 NOBODY = "nobody"  # a broker that nothing is set for
@@ -79,6 +80,14 @@ class ConfiguredNode(NamedTuple):
         """A whole-number broker setting."""
         text = self.config.get(name)
         return default if text is None else int(text)
+
+
+class Levels(NamedTuple):
+    """Everything that is set where a broker setting can be set; the first that has it counts."""
+
+    broker: Mapping[str, str]
+    all_brokers: Mapping[str, str]
+    static: Mapping[str, str]
 
 
 class Synonym(NamedTuple):
@@ -146,24 +155,22 @@ def dynamic_settings(broker: Configured, entity: str) -> dict[str, str]:
     return kept
 
 
-def _broker_synonyms(
-    broker: Configured, name: str, entity: str | None = None
-) -> tuple[Synonym, ...]:
-    """Every level at which `name`, or a coarser setting behind it, is set; by default for this
-    broker, else for the one (or the NOBODY) that is named.
-    """
+def _levels(broker: Configured, entity: str | None = None) -> Levels:
+    """What is set for this broker, or for the one (or the NOBODY) that is named."""
     whose = str(broker.id) if entity is None else entity
+    return Levels(
+        dynamic_settings(broker, whose), dynamic_settings(broker, ""), static_settings(broker)
+    )
+
+
+def _synonyms(broker: Configured, name: str, levels: Levels) -> tuple[Synonym, ...]:
+    """Every level at which `name`, or a coarser setting behind it, is set."""
     names = (name, *(coarser for coarser, _ in COARSER.get(name, ())))
-    levels: list[tuple[int, Mapping[str, str | None]]] = [
-        (BROKER, dynamic_settings(broker, whose)),
-        (ALL_BROKERS, dynamic_settings(broker, "")),
-        (STATIC, static_settings(broker)),
-    ]
     definitions = broker_definitions(broker.persona.release)
     defaults = {n: definitions[n].default for n in names if n in definitions}
     found = [
         Synonym(each, settings[each], source)
-        for source, settings in [*levels, (DEFAULT, defaults)]
+        for source, settings in zip(SOURCES, (*levels, defaults), strict=True)
         for each in names
         if settings.get(each) is not None
     ]
@@ -174,29 +181,30 @@ def _broker_synonyms(
 
 def setting(broker: Configured, name: str) -> str | None:
     """The present value of a broker setting; None where it is not set and has no default."""
-    synonyms = _broker_synonyms(broker, name)
+    synonyms = _synonyms(broker, name, _levels(broker))
     return synonyms[0].value if synonyms else None
 
 
 def broker_entries(broker: Configured) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
-    defined = [_broker_entry(broker, definition) for definition in definitions.values()]
-    return [*defined, *_rates(broker)]
+    levels = _levels(broker)
+    defined = [_broker_entry(broker, definition, levels) for definition in definitions.values()]
+    return [*defined, *_rates(broker, levels)]
 
 
-def _rates(broker: Configured) -> Iterable[Entry]:
+def _rates(broker: Configured, levels: Levels) -> Iterable[Entry]:
     """Dynamic settings that are no broker settings are there only while they are set."""
     shown, read_only = broker.persona.quirk("configs.rates-without-definition")
     for name in RATES:
-        synonyms = _broker_synonyms(broker, name)
+        synonyms = _synonyms(broker, name, levels)
         if synonyms:
             kept = tuple(each._replace(value=each.value if shown else None) for each in synonyms)
             _, value, source = kept[0]
             yield Entry(name, value, source, read_only, not shown, kept, LONG * shown)
 
 
-def _broker_entry(broker: Configured, definition: ConfigDefinition) -> Entry:
-    synonyms = _broker_synonyms(broker, definition.name)
+def _broker_entry(broker: Configured, definition: ConfigDefinition, levels: Levels) -> Entry:
+    synonyms = _synonyms(broker, definition.name, levels)
     return Entry(
         definition.name,
         None if definition.sensitive or not synonyms else synonyms[0].value,
@@ -231,8 +239,8 @@ def dynamic_entries(broker: Configured) -> list[Entry]:
 
 def topic_defaults(broker: Configured, entity: str | None = None) -> dict[str, str]:
     """The configs of a topic without overrides, by its own names, on this broker or another."""
-    definitions = topic_definitions(broker.persona.release)
-    values = ((name, _fallback(broker, d, entity)) for name, d in definitions.items())
+    definitions, levels = topic_definitions(broker.persona.release), _levels(broker, entity)
+    values = ((name, _fallback(broker, d, levels)) for name, d in definitions.items())
     return {name: value for name, value in values if value is not None}
 
 
@@ -263,15 +271,13 @@ def _lingering(broker: Configured, name: str) -> dict[str, str]:
     return {topics[key]: before[key] for key in before.keys() & topics.keys() - given.keys()}
 
 
-def _fallback(
-    broker: Configured, definition: ConfigDefinition, entity: str | None = None
-) -> str | None:
+def _fallback(broker: Configured, definition: ConfigDefinition, levels: Levels) -> str | None:
     if definition.synonym is None:
         return definition.default
-    synonyms = _broker_synonyms(broker, definition.synonym, entity)
+    synonyms = _synonyms(broker, definition.synonym, levels)
     if synonyms and synonyms[0].source != DEFAULT:
         return synonyms[0].value
-    settings = static_settings(broker)
+    settings = levels.static
     for coarser, unit in COARSER.get(definition.synonym, ()):
         if coarser in settings:
             return str(int(settings[coarser]) * unit)
@@ -289,19 +295,23 @@ def topic_entries(
             for name, text in overrides.items()
             if name in definitions
         }
-    return [_topic_entry(broker, definition, overrides) for definition in definitions.values()]
+    levels = _levels(broker)
+    return [_topic_entry(broker, row, overrides, levels) for row in definitions.values()]
 
 
 def _topic_entry(
-    broker: Configured, definition: ConfigDefinition, overrides: Mapping[str, str]
+    broker: Configured,
+    definition: ConfigDefinition,
+    overrides: Mapping[str, str],
+    levels: Levels,
 ) -> Entry:
     name = definition.name
-    behind = _broker_synonyms(broker, definition.synonym) if definition.synonym else ()
+    behind = _synonyms(broker, definition.synonym, levels) if definition.synonym else ()
     if name in overrides:
         behind = (Synonym(name, overrides[name], TOPIC), *behind)
     return Entry(
         name,
-        overrides.get(name, _fallback(broker, definition)),
+        overrides.get(name, _fallback(broker, definition, levels)),
         behind[0].source if behind else DEFAULT,
         False,
         definition.sensitive,
@@ -316,14 +326,18 @@ def _topic_entry(
 def group_entries(broker: Configured, group_id: str = "") -> list[Entry]:
     overrides = broker.cluster.group_configs.get(group_id, {})
     definitions = group_definitions(broker.persona.release).values()
-    return [_group_entry(broker, definition, overrides) for definition in definitions]
+    levels = _levels(broker)
+    return [_group_entry(broker, definition, overrides, levels) for definition in definitions]
 
 
 def _group_entry(
-    broker: Configured, definition: ConfigDefinition, overrides: Mapping[str, str]
+    broker: Configured,
+    definition: ConfigDefinition,
+    overrides: Mapping[str, str],
+    levels: Levels,
 ) -> Entry:
     name, synonym = definition.name, definition.synonym
-    behind = _broker_synonyms(broker, synonym) if synonym and synonym != name else ()
+    behind = _synonyms(broker, synonym, levels) if synonym and synonym != name else ()
     if not behind:
         behind = (Synonym(synonym or name, definition.default, DEFAULT),)
     if name in overrides:

@@ -7,6 +7,7 @@ NAME`). A suite that stays green with a switch on does not test what it claims t
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -480,10 +481,10 @@ FUZZ_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in fuzz_faults.
 """Those that an oracle or a watch of the fuzzer must notice, not a claim."""
 
 
-def known(names: Iterable[str]) -> frozenset[str]:
-    """The names as a set; an unknown one is a mistake of the caller's."""
-    wanted = frozenset(names)
-    if unknown := wanted - SWITCHES.keys() - FUZZ_SWITCHES.keys():
-        there = ", ".join(sorted(SWITCHES | FUZZ_SWITCHES))
-        raise ValueError(f"no switch {', '.join(sorted(unknown))}; there are {there}")
-    return wanted
+def check(names: Iterable[str]) -> None:
+    """Raises ValueError for a name that is no switch's."""
+    there = SWITCHES.keys() | FUZZ_SWITCHES.keys()
+    for name in sorted(set(names) - there):
+        near = " or ".join(difflib.get_close_matches(name, there))
+        hint = f"did you mean {near}?" if near else "`touchstone broker --help` lists them"
+        raise ValueError(f"no switch {name}; {hint}")
