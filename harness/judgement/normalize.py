@@ -460,6 +460,9 @@ REASONS: tuple[Reason, ...] = (
     Reason("quoted-cluster-ids", "A message may quote the cluster's id, which is drawn.",
            ("error_message",), rewrites.quoted_cluster,
            frozenset({"AddRaftVoter", "RemoveRaftVoter"})),
+    Reason("missing-topics", "Kafka lists missing topics by the hashes of their names, and names are "
+           "drawn.", ("status_detail",), rewrites.missing_topics,
+           frozenset({"StreamsGroupHeartbeat"})),
     Reason("metadata-offsets", "How far a metadata log is depends on all that was ever done there.",
            ("high_watermark", "log_end_offset"), rewrites.metadata_offset,
            frozenset({"DescribeQuorum"})),

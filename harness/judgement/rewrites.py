@@ -20,6 +20,7 @@ TOPIC = 2  # of a config resource's kinds
 MOVED = frozenset({6, 74})  # NOT_LEADER_OR_FOLLOWER, FENCED_LEADER_EPOCH
 PROBE_MEMBER = "scout"  # the member of suites/kit/consumer_groups.py that only looks
 _INSTANT = re.compile(r"(?<!\d)1\d{12}(?!\d)")  # milliseconds, from 2001 to 2033
+_MISSING = "Internal topics are missing: "
 _CLUSTER_ID = re.compile(r'(the cluster id )"[^"]+"')
 
 
@@ -83,6 +84,12 @@ def prose(symbols: Symbols, value: Any, _: Struct) -> Any:
 def feature_epoch(symbols: Symbols, value: Any, _: Struct) -> Any:
     """Any change of the cluster's metadata moves it, between two answers of one case too."""
     return "$feature-epoch" if isinstance(value, int) and value >= 0 else value
+
+
+def missing_topics(symbols: Symbols, value: Any, _: Struct) -> Any:
+    """The names stand in the order of a hash map, and names are drawn."""
+    head, found, names = value.partition(_MISSING) if isinstance(value, str) else ("", "", "")
+    return f"{head}{found}{', '.join(sorted(names.split(', ')))}" if found else value
 
 
 def span(symbols: Symbols, value: Any, _: Struct) -> Any:

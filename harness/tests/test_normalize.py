@@ -136,6 +136,11 @@ def said(message, throttle=0):
     return one("AddRaftVoter", 0, answer, {})
 
 
+def missing(words):
+    row = {"status_code": 3, "status_detail": words}
+    return one("StreamsGroupHeartbeat", 0, {"status": [row]}, {})
+
+
 def quorum(version=0, *, leader=1, mark=7, end=7, fetched=CLOCK):
     voter = {"replica_id": 1, "log_end_offset": end, "last_fetch_timestamp": fetched}
     part = {"partition_index": 0, "error_code": 0, "leader_id": leader, "high_watermark": mark}
@@ -415,6 +420,15 @@ CASES = {
         talk(said('the cluster id "aaaa"')),
         talk(said('the cluster id "bbbb"')),
         [talk(said("the cluster id")), talk(said('the voter "aaaa"'))],
+    ),
+    "missing-topics": (
+        talk(missing("Internal topics are missing: a-log, b-log")),
+        talk(missing("Internal topics are missing: b-log, a-log")),
+        [
+            talk(missing("Internal topics are missing: a-log")),
+            talk(missing("Internal topics are missing: a-log, c-log")),
+            talk(missing("Source topics b-log, a-log are missing.")),
+        ],
     ),
     "metadata-offsets": (
         talk(quorum()),

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.wire.records.check import wrapped
 
 
 class CommittedOffset(NamedTuple):
@@ -48,8 +49,8 @@ def expired(group: Group, stored: CommittedOffset, retention_ms: int, now: int) 
     if group.state is State.EMPTY and not group.newer_members:
         lived = group.protocol_type is not None and group.streams_group is None
         since = (group.emptied_at if lived else 0) or stored.committed
-        return since + retention_ms <= now
-    return stored.committed + retention_ms <= now
+        return wrapped(now - since) >= retention_ms
+    return wrapped(now - stored.committed) >= retention_ms
 
 
 def sweep(

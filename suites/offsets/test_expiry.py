@@ -53,6 +53,8 @@ WITH_TIME = {
     "releases": "1.0-3.9",
 }
 LONG_AGO, AN_HOUR = Now(-120_000), 3_600_000
+WRAPS = 2**63 - 1
+"""ms that end in the past: a broker adds them to its clock as a long."""
 
 
 def swept(group, topic):
@@ -78,7 +80,7 @@ def old(offset, partition=0):
     "offsets.retention-of-a-commit-ends",
     evidence=("OFFS-23",),
     switches=("expired-offsets-kept",),
-    retention=(0, 1, 400),
+    retention=(0, 1, 400, WRAPS),
     full=True,
     **WITH_RETENTION,
 )

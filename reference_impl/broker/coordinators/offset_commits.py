@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.records.check import wrapped
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class OffsetCommits:
                 row["committed_leader_epoch"],
                 metadata,
                 at,
-                None if lives is None else at + lives,
+                None if lives is None else wrapped(at + lives),
                 topic,
                 age,
             )
