@@ -409,12 +409,8 @@ def _asked_for_all(trip: RoundTrip) -> bool:
 
 
 REASONS: tuple[Reason, ...] = (
-    Reason(
-        "addresses",
-        "A broker advertises the host and port it was given; who shares one must still share it.",
-        ("",),
-        _address,
-    ),
+    Reason("addresses", "A broker advertises the host and port it was given; who shares one must "
+           "still share it.", ("",), _address),
     Reason("member-ids", "A group's coordinator draws the ids of its members in its own form.",
            ("member_id", "leader"), _member),
     Reason("client-hosts", "Where a member connects from is its client's address.",
@@ -460,9 +456,8 @@ REASONS: tuple[Reason, ...] = (
     Reason("quoted-cluster-ids", "A message may quote the cluster's id, which is drawn.",
            ("error_message",), rewrites.quoted_cluster,
            frozenset({"AddRaftVoter", "RemoveRaftVoter"})),
-    Reason("missing-topics", "Kafka lists missing topics by the hashes of their names, and names are "
-           "drawn.", ("status_detail",), rewrites.missing_topics,
-           frozenset({"StreamsGroupHeartbeat"})),
+    Reason("missing-topics", "Kafka lists missing topics by the hashes of their drawn names.",
+           ("status_detail",), rewrites.missing_topics, frozenset({"StreamsGroupHeartbeat"})),
     Reason("metadata-offsets", "How far a metadata log is depends on all that was ever done there.",
            ("high_watermark", "log_end_offset"), rewrites.metadata_offset,
            frozenset({"DescribeQuorum"})),
