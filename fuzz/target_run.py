@@ -32,6 +32,7 @@ from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, Where, listed_by, merged
 from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.triage.restoring import restorer
+from touchstone.fuzz.triage.surviving import Surviving
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching
 from touchstone.harness.model import advertised
@@ -257,9 +258,11 @@ def report(
     link: Link,
     restore: Callable[[], object],
     bounds: Bounds,
+    start: Callable[[], object] | None = None,
 ) -> int:
     """The campaign's line in the table, then one file per cause of findings; returns how many of
-    them repeat. Raises TargetDied.
+    them repeat. `start` starts a target anew that dies of a replay; None where nobody can. Raises
+    TargetDied once all that was found is written.
     """
     result = played.result
     click.echo(
@@ -268,17 +271,20 @@ def report(
         f"{len(result.findings)} findings"
         + (f", {played.places} lines and branches" if played.places else "")
     )
-    if played.gone is not None:
-        raise TargetDied(
-            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
-            f"{played.gone}"
-        )
-    trial = triage.trial_on(campaign, link, restore, result.findings)
+    surviving = Surviving(triage.trial_on(campaign, link, restore, result.findings), start)
+    surviving.gone = played.gone
     steady = 0
-    for number, one in enumerate(triage.settled(result.findings, trial)):
+    for number, one in enumerate(triage.settled(result.findings, surviving.trial)):
         path = triage.write_settled(one, bounds.out / campaign.name, number)
         click.echo(triage.terminal_lines(one, path))
         steady += one.is_steady
+    if surviving.deaths:
+        click.echo(f"  the target died {surviving.deaths} times while findings were made small")
+    if surviving.gone is not None:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
+            f"{surviving.gone}"
+        )
     return steady
 
 
@@ -364,10 +370,12 @@ def run_on_target(
                 again = reviving(target, special)
                 played, watchings, deaths = play_campaign(campaign, pairs, link, run_at, own, again)
                 run_at = started(target, special)
-            restore = restoring(campaign, target, run_at, link)
-            found += report(played, campaign, link, restore, own)
             found += report_deaths(deaths, own.out / campaign.name)
             found += sum(map(report_watches, watchings))
+            restore = restoring(campaign, target, run_at, link)
+            found += report(
+                played, campaign, link, restore, own, restarting(target, special, link, restore)
+            )
             if played.result.interrupted:
                 click.echo(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE
@@ -404,6 +412,23 @@ def reviving(target: Target, special: Special) -> Callable[[], RunAt] | None:
         return started(target, special)
 
     return again
+
+
+def restarting(
+    target: Target, special: Special, link: Link, restore: Callable[[], object]
+) -> Callable[[], object] | None:
+    """What starts a target that died of a replay, in order, with the link leading to it."""
+    revive = reviving(target, special)
+    if revive is None:
+        return None
+
+    def start() -> None:
+        where = revive().where
+        link.close()
+        link.address = where.address or link.address
+        restore()
+
+    return start
 
 
 def replay_case(path: Path, link: Link) -> int:

@@ -26,6 +26,7 @@ from touchstone.reference_impl.share.group import (
     joined,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.records.check import wrapped
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class ShareOffsets:
 
         def told(place: TopicIdPartition, code: int, end: int, at: int) -> None:
             kept = wanted[place]
-            found[place] = code, end - kept.start - kept.done
+            found[place] = code, wrapped(end - kept.start - kept.done)
             if len(found) == len(wanted):
                 then(found, at)
 

@@ -1,0 +1,57 @@
+"""Findings are made small on a target that may die of a candidate.
+
+It is started again, and of the script that killed it nothing is said here: a death is a finding of
+the campaign, not of the search for a smaller script. A target that cannot be started again leaves
+the rest untried, which is written as unsteady: what a campaign saw is never lost with its target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from touchstone.fuzz.campaign import Finding
+from touchstone.fuzz.script import Script
+from touchstone.fuzz.triage.attempts import Complains
+from touchstone.fuzz.triage.settled import Trial
+
+MOST = 20
+"""Deaths after which the rest stays untried: what is left would be starts."""
+
+
+class Surviving:
+    """`trial`, but for the deaths of its target; `start` starts that anew and puts it in order, and
+    is None where others started it. `gone` says how it died for good.
+    """
+
+    def __init__(self, trial: Trial, start: Callable[[], object] | None) -> None:
+        self.deaths = 0
+        self.gone: str | None = None
+        self._inner, self._start = trial, start
+        self.trial = Trial(
+            partial(self._tried, trial.complains), partial(self._tried, trial.hasty), self._restore
+        )
+
+    def _tried(self, complains: Complains, script: Script) -> list[Finding]:
+        if self.gone is not None:
+            return []
+        try:
+            return complains(script)
+        except ConnectionError as death:
+            self._died(death)
+            return []
+
+    def _restore(self) -> None:
+        if self.gone is not None:
+            return
+        try:
+            self._inner.restore()
+        except ConnectionError as death:
+            self._died(death)
+
+    def _died(self, death: ConnectionError) -> None:
+        self.deaths += 1
+        if self._start is None or self.deaths > MOST:
+            self.gone = str(death)
+        else:
+            self._start()
