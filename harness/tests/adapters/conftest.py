@@ -18,9 +18,10 @@ def miniature(tmp_path):
 
     def make(mode: str) -> Path:
         file = tmp_path / f"{mode}.toml"
+        seconds = 2 if mode == "never-ready" else 60  # the first waits for all of them
         file.write_text(
             f'name = "{mode}"\nabout = "a miniature"\nversion = "1"\n[start]\n'
-            f'command = ["{sys.executable}", "{MINIATURES}", "{mode}"]\nseconds = 2\n'
+            f'command = ["{sys.executable}", "{MINIATURES}", "{mode}"]\nseconds = {seconds}\n'
         )
         return file
 
