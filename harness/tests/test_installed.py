@@ -167,9 +167,9 @@ def test_fuzzing_writes_where_it_runs(run, installed, project):
     code, said = run("touchstone", "fuzz", "--campaign", "valid", "--seconds", "5")
     assert code == 0, said
     assert {*installed.parent.rglob("*.toml")} == before
-    assert sorted(path.name for path in project.iterdir() if path.name[0] not in "._") == [
-        "conftest.py", "harness", "test_mine.py"
-    ]  # fmt: skip
+    there = {path.name for path in project.iterdir() if path.name[0] not in "._"}
+    # What a busy machine made somebody complain of once is kept there as unsteady, and is no fault.
+    assert there - {"touchstone-findings"} == {"conftest.py", "harness", "test_mine.py"}
 
 
 def test_what_lacks_an_extra_says_which(run):
