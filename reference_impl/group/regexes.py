@@ -52,9 +52,12 @@ def check(text: str) -> None:
 
 @lru_cache(maxsize=256)
 def matcher(text: str) -> Callable[[str], bool]:
-    """Whether a whole name matches an expression that `check` took."""
+    """Whether a whole name matches an expression that `check` took. Bytes in it that are no UTF-8
+    count as U+FFFD, as Java decodes them; no topic's name has that.
+    """
+    readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:
-        found = re2.compile(text, _options())
+        found = re2.compile(readable, _options())
     except re2.error as refused:
         # RE2 takes no counts whose product is over 1,000, re2j does: (x{1000}){1000}. A name has at
         # most 249 characters; the little that such an expression could match is not worth a matcher

@@ -167,3 +167,9 @@ def test_an_expression_takes_a_time_linear_in_the_name(text):
 def test_an_expression_too_large_for_re2_matches_no_topic(caplog):
     assert not regexes.matcher("(y{1000}){1000}")("y")
     assert "no topic matches `(y{1000}){1000}`" in caplog.text
+
+
+@pytest.mark.parametrize("text", ["\udcff\udcfe", "a\udcff", "a|\udcff"])
+def test_bytes_that_are_no_text_match_no_name(text):
+    regexes.check(text)
+    assert regexes.matcher(text)("a") == (text[:2] == "a|")
