@@ -11,8 +11,10 @@ import click
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Finding, Result, chosen
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine
+from touchstone.fuzz.machines.spoken import spoken
 from touchstone.fuzz.machines.walked_scripts import Cell, WalkedScripts
 from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.runner import Link
 from touchstone.fuzz.sequences import script_file
 from touchstone.fuzz.sequences.judge import complaint, signature_of
 from touchstone.fuzz.sequences.mutated import Sequences
@@ -35,11 +37,15 @@ def machines_of(campaign: Campaign) -> list[Machine]:
     return [MACHINES[name] for name in campaign.machines]
 
 
-def walks_on(target: Target, campaign: Campaign, word: str) -> WalkedScripts:
+def walks_on(
+    target: Target, campaign: Campaign, address: tuple[str, int], word: str
+) -> WalkedScripts:
     """The campaign's machines as a running target has them."""
     listed = target.advertised()
     release = target.release or advertised.nearest(listed)
-    ranges = {key: advertised.served(release, key, listed) for key in listed}
+    served = {key: advertised.served(release, key, listed) for key in listed}
+    with Link(*address) as link:
+        ranges = spoken(served, link.ask)
     return WalkedScripts(machines_of(campaign), ranges, release, word)
 
 
@@ -55,7 +61,7 @@ def run_scripted(
 ) -> Scripted:
     """Play a campaign of scripts. Raises ConnectionError when the target is gone."""
     player = Player(*address)
-    walks = walks_on(target, campaign, f"{player.nonce()}-")
+    walks = walks_on(target, campaign, address, f"{player.nonce()}-")
     scripted = Scripted(campaign, player, walks, seed=seed)
     scripted.run(cases_of(campaign, walks, seed, files), wanted, result)
     return scripted
