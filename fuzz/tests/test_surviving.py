@@ -9,6 +9,7 @@ import pytest
 from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.triage.settled import REPLAYS, Trial, settled
 from touchstone.fuzz.triage.surviving import MOST, Surviving
+from touchstone.harness.model.target import Unavailable
 from touchstone.reference_impl.wire.framing import framed
 from touchstone.reference_impl.wire.headers import encode_request
 
@@ -53,6 +54,17 @@ def test_what_nobody_can_try_again_is_unsteady_but_there(dead):
     (one,) = settled([FOUND], surviving.trial)
     assert (one.repeats, one.finding) == (0, FOUND)
     assert target.plays == 1 and surviving.gone == "nobody listens"
+
+
+def test_a_target_that_cannot_be_put_in_order_is_started_again():
+    target = Mortal()
+
+    def refuses():
+        raise Unavailable("topics were not deleted")
+
+    surviving = Surviving(Trial(target.complains, target.complains, refuses), target.start)
+    (one,) = settled([FOUND], surviving.trial)
+    assert one.repeats == REPLAYS and target.starts == surviving.deaths == REPLAYS
 
 
 def test_a_target_that_dies_of_every_replay_is_given_up():

@@ -14,6 +14,7 @@ from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.script import Script
 from touchstone.fuzz.triage.attempts import Complains
 from touchstone.fuzz.triage.settled import Trial
+from touchstone.harness.model.target import Unavailable
 
 MOST = 20
 """Deaths after which the rest stays untried: what is left would be starts."""
@@ -46,10 +47,10 @@ class Surviving:
             return
         try:
             self._inner.restore()
-        except ConnectionError as death:
+        except (ConnectionError, Unavailable) as death:  # or it lives, and no longer does as asked
             self._died(death)
 
-    def _died(self, death: ConnectionError) -> None:
+    def _died(self, death: Exception) -> None:
         self.deaths += 1
         if self._start is None or self.deaths > MOST:
             self.gone = str(death)
