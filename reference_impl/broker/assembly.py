@@ -23,6 +23,7 @@ from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.log.memory_logs import MemoryLogs, log_paths
 
 if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.effects import ThreadTime
     from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.broker.personas.persona import Persona
     from touchstone.reference_impl.broker.replication.replicas import Logs
@@ -85,9 +86,16 @@ class Assembly:
         )
 
     def broker(
-        self, cluster: Cluster, number: int, logs: Logs, faults: Plan | None = None
+        self,
+        cluster: Cluster,
+        number: int,
+        logs: Logs,
+        faults: Plan | None = None,
+        thread_time: ThreadTime = lambda: 0,
     ) -> Broker:
-        """A core over these logs, which may have been another's before."""
+        """A core over these logs, which may have been another's before; in `thread_time` nothing
+        takes time, unless it is told better.
+        """
         broker = Broker(
             number,
             cluster=cluster,
@@ -95,6 +103,7 @@ class Assembly:
             config=self.config,
             logs=logs,
             faults=faults,
+            thread_time=thread_time,
         )
         return self._planted(broker)
 
