@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.configs import unobeyed
+from touchstone.reference_impl.broker.configs import broker_settings, unobeyed
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.data.log_rules import rules_of
@@ -45,13 +45,14 @@ class Assembly:
 
     @classmethod
     def of(cls, release: str, config: Mapping[str, str], switches: Iterable[str]) -> Assembly:
-        """Raises ValueError for a release or a switch that does not exist, and for a setting that
-        would be a promise that nobody here keeps.
+        """Raises ValueError for a release or a switch that does not exist, for a setting whose
+        value means nothing, and for one that would be a promise that nobody here keeps.
         """
         unobeyed.check(config)
         if any(each.sasl for each in ListenerSettings.of(config).listeners):
             import_module("touchstone.reference_impl.broker.security.sasl_settings").check(config)
         persona = persona_of(release)
+        broker_settings.check_start(config, persona.release)
         if config.get(AUTHORIZER):
             acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")
             acls.settings_of(config, persona)
