@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
-from touchstone.reference_impl.broker.configs import unobeyed
+from touchstone.reference_impl.broker.configs import broker_settings, unobeyed
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.data.log_rules import rules_of
@@ -23,6 +23,7 @@ from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.log.memory_logs import MemoryLogs, log_paths
 
 if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.effects import ThreadTime
     from touchstone.reference_impl.broker.faults.fault_plan import Plan
     from touchstone.reference_impl.broker.personas.persona import Persona
     from touchstone.reference_impl.broker.replication.replicas import Logs
@@ -44,13 +45,14 @@ class Assembly:
 
     @classmethod
     def of(cls, release: str, config: Mapping[str, str], switches: Iterable[str]) -> Assembly:
-        """Raises ValueError for a release or a switch that does not exist, and for a setting that
-        would be a promise that nobody here keeps.
+        """Raises ValueError for a release or a switch that does not exist, for a setting whose
+        value means nothing, and for one that would be a promise that nobody here keeps.
         """
         unobeyed.check(config)
         if any(each.sasl for each in ListenerSettings.of(config).listeners):
             import_module("touchstone.reference_impl.broker.security.sasl_settings").check(config)
         persona = persona_of(release)
+        broker_settings.check_start(config, persona.release)
         if config.get(AUTHORIZER):
             acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")
             acls.settings_of(config, persona)
@@ -85,9 +87,16 @@ class Assembly:
         )
 
     def broker(
-        self, cluster: Cluster, number: int, logs: Logs, faults: Plan | None = None
+        self,
+        cluster: Cluster,
+        number: int,
+        logs: Logs,
+        faults: Plan | None = None,
+        thread_time: ThreadTime = lambda: 0,
     ) -> Broker:
-        """A core over these logs, which may have been another's before."""
+        """A core over these logs, which may have been another's before; in `thread_time` nothing
+        takes time, unless it is told better.
+        """
         broker = Broker(
             number,
             cluster=cluster,
@@ -95,6 +104,7 @@ class Assembly:
             config=self.config,
             logs=logs,
             faults=faults,
+            thread_time=thread_time,
         )
         return self._planted(broker)
 

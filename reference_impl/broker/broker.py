@@ -40,6 +40,7 @@ from touchstone.reference_impl.broker.effects import (
     OwnConnection,
     Reply,
     Request,
+    ThreadTime,
     Unmute,
     Wait,
 )
@@ -84,9 +85,10 @@ class Broker:
         config: Mapping[str, str],
         logs: Logs,
         faults: Plan | None,
+        thread_time: ThreadTime,
     ) -> None:
         """`logs` are what outlives this broker. It is made by `assembly`."""
-        self.id = node_id
+        self.id, self._thread_time = node_id, thread_time
         self.cluster = cluster
         self.metadata = MetadataView()
         self.persona = persona
@@ -309,12 +311,14 @@ class Broker:
     # --- one request -------------------------------------------------------------------------
 
     def _serve(self, connection: Connection, frame: bytes, now: int) -> Iterable[Effect]:
-        if self.quotas and self.quotas.hold(connection, frame, now):
+        metered = bool(self.quotas)
+        if metered and self.quotas.hold(connection, frame, now):
             return ()
         if connection.authenticator is not None:
             effects = connection.authenticator.receive(frame, now)
             if effects is not None:
                 return effects
+        began = self._thread_time() if metered else 0
         try:
             request = self.parse(connection, frame)
         except _UnreadableRequest as refusal:
@@ -334,6 +338,7 @@ class Broker:
                 answer = self.handler(request.header.key)(request, now)
         except Exception as fault:
             return self._effects(request, fault, now)
+        request.thread_ns = self._thread_time() - began if metered else 0
         return self._effects(request, answer, now)
 
     def _serve_itself(self, key: int, version: int, body: Struct, now: int) -> None:

@@ -143,6 +143,7 @@ class Ask(NamedTuple):
     correlation_id: int
 
 
+ThreadTime = Callable[[], int]  # ns of whoever serves, from any beginning
 Effect = Reply | Unmute | Close | Ask
 
 
@@ -208,3 +209,4 @@ class Request:
     connection: Connection
     size: int = 0  # bytes of its frame
     access: Access | None = None  # what its peer may do; None where nobody asks
+    thread_ns: int = 0  # how long it was worked on, where a quota bounds that

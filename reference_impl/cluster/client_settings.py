@@ -8,6 +8,7 @@ Sources: KIP-13, KIP-546 (quota entities), KIP-554 (credentials); DYN-01, DYN-16
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from touchstone.reference_impl.cluster.scram_credentials import ScramCredential
@@ -32,6 +33,7 @@ def entity(parts: dict[str, str | None]) -> Entity:
 class ClientSettings:
     def __init__(self) -> None:
         self._quotas: dict[Entity, dict[str, float]] = {}
+        self._set: Counter[str] = Counter()  # entities that have a quota of this name
         self._credentials: dict[str, dict[int, ScramCredential]] = {}  # by user and mechanism
 
     # --- quotas -----------------------------------------------------------------------------
@@ -44,6 +46,10 @@ class ClientSettings:
     def has_quotas(self) -> bool:
         return bool(self._quotas)
 
+    def has_quota(self, key: str) -> bool:
+        """Whether anybody has a quota of this name."""
+        return self._set[key] > 0
+
     def quota(self, who: Entity, key: str) -> float | None:
         """The quota that is set for exactly this entity."""
         return self._quotas.get(who, {}).get(key)
@@ -52,6 +58,7 @@ class ClientSettings:
         """None takes a quota away; an entity without any is not kept."""
         values = self._quotas.setdefault(who, {})
         for key, value in changes.items():
+            self._set[key] += (value is not None) - (key in values)
             if value is None:
                 values.pop(key, None)
             else:

@@ -20,6 +20,7 @@ from touchstone.reference_impl.cluster.announcements import Announcements
 from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.delegation_tokens import DelegationTokens
 from touchstone.reference_impl.cluster.endpoints import Address, Endpoint, Reachable
+from touchstone.reference_impl.cluster.quota_rates import Measures, TokenBucket
 from touchstone.reference_impl.cluster.racks import EligibleBroker
 from touchstone.reference_impl.cluster.random_ids import (
     RandomSource,
@@ -192,6 +193,7 @@ class Cluster:
         self.controller: Controller | None = None  # once somebody asks for it
         self.reachable = reachable
         self.client_settings = ClientSettings()
+        self.mutation_buckets: Measures[TokenBucket] | None = None  # a quorum's controller's
         self.acls = Acls()
         self.delegation_tokens = DelegationTokens()
         self.announcements = Announcements()

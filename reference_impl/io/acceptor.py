@@ -19,6 +19,7 @@ from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.listener_settings import Listener, ListenerSettings
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
+from touchstone.reference_impl.io.connection_rates import ConnectionRates
 from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ _SECURITY = "touchstone.reference_impl.broker.security"
 _TLS = "touchstone.reference_impl.io.tls"
 LOG = logging.getLogger("touchstone.server")
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
+
+
+class _Late(NamedTuple):
+    """Somebody who is accepted, and not served before his listener may go on."""
+
+    sock: socket.socket
+    host: str
+    until: int
 
 
 class BoundListener(NamedTuple):
@@ -46,18 +55,24 @@ class Acceptor:
         selector: selectors.BaseSelector,
         accepted: Callable[[Channel], None],
         look_soon: Callable[[], None],
+        clock: Callable[[], int],
     ) -> None:
         """`look_soon()` has `take_more` called before long."""
         self._selector, self._accepted, self._look_soon = selector, accepted, look_soon
+        self._clock = clock
         self._listeners: dict[Broker, tuple[BoundListener, ...]] = {}
         self._quotas: dict[Broker, ConnectionQuotas] = {}
+        self._rates: dict[Broker, ConnectionRates] = {}
         self._full: dict[BoundListener, None] = {}  # those that wait for a place
+        self._paused: dict[BoundListener, _Late] = {}  # those above the rate of new connections
+        self._refused: list[tuple[int, socket.socket]] = []  # closed at that instant, unread
         self._exhausted = False  # the machine has no socket left; it was said
         self._numbers = 0
 
     def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
         """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
+        self._rates[broker] = ConnectionRates(broker)
         settings = ListenerSettings.of(broker.config)
         self._listeners[broker] = tuple(
             _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
@@ -72,6 +87,8 @@ class Acceptor:
         for listener in self._listeners[broker]:
             if listener in self._full:  # one that waits for a place is not looked at
                 del self._full[listener]
+            elif listener in self._paused:
+                self._paused.pop(listener).sock.close()
             else:
                 self._selector.unregister(listener.sock)
 
@@ -84,6 +101,9 @@ class Acceptor:
         for listeners in self._listeners.values():
             for listener in listeners:
                 listener.sock.close()
+        held = [late.sock for late in self._paused.values()]
+        for sock in [*held, *(sock for _, sock in self._refused)]:
+            sock.close()
 
     def accept(self, listener: BoundListener) -> None:
         """Take whoever waits in the backlog, as long as there is room."""
@@ -101,23 +121,57 @@ class Acceptor:
             except OSError as fault:
                 self._cannot_accept(listener, fault)
                 return
-            host = address[0]
-            if not quotas.admits(host):
-                LOG.info("rejected a connection from %s: limit reached", host)
-                sock.close()
-                continue
-            sock.setblocking(False)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            self._numbers += 1
-            limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
-            quotas.taken(host, name)
-            channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory, name)
-            if listener.tls is not None:
-                channel.tls = _tls_layer(listener.tls)
-            if listener.sasl:
-                _await_authentication(channel)
-            self._accepted(channel)
+            now = self._clock()
+            wait = self._rates[broker].accepted(name, now)
+            if wait:
+                self._paused[listener] = _Late(sock, address[0], now + wait)
+                self._selector.unregister(listener.sock)
+                return
+            self._admit(listener, sock, address[0], now)
+
+    def _admit(self, listener: BoundListener, sock: socket.socket, host: str, now: int) -> None:
+        """Serve him, unless his address has too many connections, or too many new ones."""
+        broker, name = listener.broker, listener.name
+        quotas = self._quotas[broker]
+        wait = self._rates[broker].refused(name, host, now)
+        if wait:
+            LOG.info("throttling a connection from %s for %d ms", host, wait)
+            self._refused.append((now + wait, sock))
+            return
+        if not quotas.admits(host):
+            LOG.info("rejected a connection from %s: limit reached", host)
+            sock.close()
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._numbers += 1
+        limit = broker.number("socket.request.max.bytes", KAFKA_LIMIT)
+        quotas.taken(host, name)
+        channel = Channel(self._numbers, sock, broker, limit, host, quotas.memory, name)
+        if listener.tls is not None:
+            channel.tls = _tls_layer(listener.tls)
+        if listener.sasl:
+            _await_authentication(channel)
+        self._accepted(channel)
+
+    def deadline(self) -> int | None:
+        """When somebody who waits here is served, or closed; None for never."""
+        waiting = [late.until for late in self._paused.values()]
+        waiting += [until for until, _ in self._refused]
+        return min(waiting, default=None)
+
+    def tick(self, now: int) -> None:
+        for listener, late in [*self._paused.items()] if self._paused else ():
+            if late.until <= now:
+                del self._paused[listener]
+                self._selector.register(listener.sock, READ, listener)
+                self._admit(listener, late.sock, late.host, now)
+        if self._refused:
+            for until, sock in self._refused:
+                if until <= now:
+                    sock.close()
+            self._refused = [each for each in self._refused if each[0] > now]
 
     def _cannot_accept(self, listener: BoundListener, fault: OSError) -> None:
         """Out of descriptors it waits, and that is said once. Else the peer is gone again."""

@@ -60,7 +60,7 @@ class Server:
         self._selector = selectors.DefaultSelector()
         self._channels: OrderedDict[Channel, int] = OrderedDict()  # by last use, oldest first
         self._unused: set[Channel] = set()  # where those that never spoke are not idle
-        self._acceptor = Acceptor(self._selector, self._accepted, self._look_soon)
+        self._acceptor = Acceptor(self._selector, self._accepted, self._look_soon, clock)
         self._muted = portable.ends()  # channels of which nothing is awaited but their end
         self._look_at: int | None = None
         self._brokers: list[Broker] = []
@@ -193,6 +193,7 @@ class Server:
             due = self.timed_task.deadline()
             if due is not None and due <= now:
                 self.timed_task.tick(now)
+        self._acceptor.tick(now)
         self._tick_brokers(now)
         self.links.deliver(now)
         self._drop_dead(now)
@@ -213,7 +214,7 @@ class Server:
     def deadline(self) -> int | None:
         """When a broker, a link or the timed task has something to do; None for never."""
         deadlines = [each.deadline() for each in self._brokers if each not in self._frozen]
-        deadlines.append(self.links.deadline())
+        deadlines += [self.links.deadline(), self._acceptor.deadline()]
         if self.timed_task is not None:
             deadlines.append(self.timed_task.deadline())
         return min((at for at in deadlines if at is not None), default=None)

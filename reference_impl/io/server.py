@@ -13,6 +13,7 @@ import random
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -424,7 +425,7 @@ class _Cores:
         self._cluster.directories_checked(number)
         for topic, index in self.strays(number):
             logs.remove(topic, index, now)
-        broker = self.parts.broker(self._cluster, number, logs, self.faults)
+        broker = self.parts.broker(self._cluster, number, logs, self.faults, time.perf_counter_ns)
         if self._cluster.settings_in_force.pop(str(number), None):
             spread_defaults(broker)
         if isinstance(logs, LogDirs) and self.data is not None:

@@ -11,6 +11,7 @@ from touchstone.harness.model.scenario import Ask, Until
 EXACT, DEFAULT, ANY = 0, 1, 2
 USER = "ANONYMOUS"  # who everybody is on a listener without authentication
 PRODUCER, CONSUMER = "producer_byte_rate", "consumer_byte_rate"
+MUTATIONS, TIME = "controller_mutation_rate", "request_percentage"
 LIMIT = 1900  # bytes in a second, so 19 000 in the ten that a rate is taken over
 LARGE = b"x" * 24_000  # above that by less than three seconds
 

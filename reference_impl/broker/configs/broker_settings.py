@@ -64,6 +64,20 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
             _check_pool(broker, pool, int(configs[pool]))
 
 
+def check_start(config: Mapping[str, str], release: str) -> None:
+    """Whether each setting that the release knows has a value that means something.
+
+    ValueRefused names the first that has none, as Kafka's start ends with it; what nobody knows may
+    belong to somebody's plug-in. Kafka looks at all settings of a broker before it opens anything,
+    in an order of its own.
+    """
+    definitions = config_view.broker_definitions(release) if config else {}
+    for name, value in config.items():
+        definition = definitions.get(name)
+        if definition is not None:
+            config_values.read(definition, value)
+
+
 def _rules(broker: Broker) -> dict[str, str | None]:
     """What values may be, by setting: a topic's config has the same bounds as what is behind it."""
     topics = config_view.topic_definitions(broker.persona.release).values()

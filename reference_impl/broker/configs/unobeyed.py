@@ -41,9 +41,6 @@ REFUSED: Mapping[str, Refusal] = {
     "create.topic.policy.class.name": Refusal(("",), _NO_POLICY),
     "client.quota.callback.class": Refusal(("",), _NO_POLICY),
     "config.providers": Refusal(("",), "values are taken as they are written, not looked up"),
-    "max.connection.creation.rate": Refusal(
-        ("2147483647",), "connections are accepted at any rate here"
-    ),
     "zookeeper.set.acl": Refusal(("false",), _NO_TLS_TO_ZOOKEEPER),
     "zookeeper.ssl.client.enable": Refusal(("false",), _NO_TLS_TO_ZOOKEEPER),
     "zookeeper.metadata.migration.enable": Refusal(
@@ -85,7 +82,9 @@ HARMLESS: Mapping[str, str] = {
     r"zookeeper\.": "of a session that its client library keeps",
     r"socket\.|replica\.socket|queued\.max\.requests": "buffers and queues are sized by the system",
     r"[a-z.]*purgatory\.purge": "what waits is let go when it is done",
-    r"[a-z.]*quota\.window": "rates are averaged over Kafka's default windows",
+    r"(replication|alter\.log)[a-z.]*quota\.window": (
+        "rates of replicas are averaged over Kafka's default windows"
+    ),
     r"[a-z.]*threads$": "one thread serves",
     r"[a-z.]*(segment\.bytes|compression\.codec|load\.buffer|cached\.buffer)": (
         "how an internal topic is laid out or read is nobody's contract"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import kraft_topics, topic_names, zookeeper_topics
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
+from touchstone.reference_impl.broker.control.mutation_quotas import Permit, unbounded
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     default_partitions,
     default_replication,
@@ -65,8 +66,13 @@ class AutoTopicCreation:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
 
-    def missing_topic(self, name: str, *, allowed: bool) -> tuple[bool, int]:
-        """(internal, error code) of a topic that does not exist; it may be created on the way."""
+    def missing_topic(
+        self, name: str, *, allowed: bool, permit: Permit = unbounded
+    ) -> tuple[bool, int]:
+        """(internal, error code) of a topic that does not exist; it may be created on the way.
+
+        `permit` is asked for its partitions (`mutation_quotas`).
+        """
         persona = self._broker.persona
         creating = (
             allowed and self._broker.config.get("auto.create.topics.enable", "true") == "true"
@@ -83,7 +89,11 @@ class AutoTopicCreation:
             return False, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         try:
             self._create(
-                name, default_partitions(self._broker), default_replication(self._broker), {}
+                name,
+                default_partitions(self._broker),
+                default_replication(self._broker),
+                {},
+                permit,
             )
         except ApiError as refused:
             if persona.kraft:  # the broker only asked; what the controller says, nobody is told
@@ -98,7 +108,7 @@ class AutoTopicCreation:
         shares = self._broker.persona.quirk("coordinator.knows-share-groups")
         return (OFFSETS, TRANSACTIONS, SHARES) if shares else (OFFSETS, TRANSACTIONS)
 
-    def internal_topic(self, name: str) -> int:
+    def internal_topic(self, name: str, permit: Permit = unbounded) -> int:
         """Make a coordinator's topic; the code a Metadata answer gives for it this time."""
         if name in self._broker.cluster.topics:  # made, and this broker was not told yet
             return self._broker.persona.quirk("metadata.answer-when-creating")
@@ -112,10 +122,12 @@ class AutoTopicCreation:
         if "min.insync.replicas" in overrides:
             setting = "transaction.state.log.min.isr"
             overrides["min.insync.replicas"] = str(self._broker.number(setting, min(2, factor)))
-        self._create(name, partitions, factor, overrides)
+        self._create(name, partitions, factor, overrides, permit)
         return self._broker.persona.quirk("metadata.answer-when-creating")
 
-    def _create(self, name: str, partitions: int, factor: int, configs: dict[str, str]) -> None:
+    def _create(
+        self, name: str, partitions: int, factor: int, configs: dict[str, str], permit: Permit
+    ) -> None:
         """ZooKeeper releases ignore racks here unless every broker has one (TOPIC-03). A broker
         that is cut off asks in vain.
         """
@@ -140,4 +152,5 @@ class AutoTopicCreation:
                     lambda: racks.assign(nodes, partitions, factor, random=cluster.random),
                 ).values()
             )
+        permit(partitions)
         cluster.create(name, table, configs)

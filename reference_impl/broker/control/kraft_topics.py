@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence, Set
+from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
+from touchstone.reference_impl.broker.control.mutation_quotas import Permit
 from touchstone.reference_impl.broker.control.topic_names import TopicNames
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     UNSET,
@@ -39,7 +41,13 @@ MAX_RECORDS = 10_000  # of one operation on the metadata log
 
 
 def create_topics(
-    broker: Broker, topics: Sequence[NewTopic], *, timeout: int, validate_only: bool, client: str
+    broker: Broker,
+    topics: Sequence[NewTopic],
+    *,
+    timeout: int,
+    validate_only: bool,
+    client: str,
+    permit: Permit,
 ) -> list[Outcome]:
     if timeout <= 0:
         return [Outcome(topic.name).timed_out() for topic in topics]
@@ -54,7 +62,9 @@ def create_topics(
         message = "Unable to perform excessively large batch operation."
         return [Outcome(topic.name, ErrorCode.POLICY_VIOLATION, message) for topic in topics]
     fresh = {topic.name for topic in once} - set(broker.cluster.topics)
-    outcomes = [_create(broker, topic, fresh, validate_only=validate_only) for topic in once]
+    outcomes = [
+        _create(broker, topic, fresh, permit, validate_only=validate_only) for topic in once
+    ]
     outcomes += [
         Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         for name in dict.fromkeys(names)
@@ -70,7 +80,10 @@ def _size(broker: Broker, topic: NewTopic) -> int:
     return default_partitions(broker) if topic.partitions == UNSET else max(topic.partitions, 0)
 
 
-def _create(broker: Broker, topic: NewTopic, fresh: Set[str], *, validate_only: bool) -> Outcome:
+def _create(
+    broker: Broker, topic: NewTopic, fresh: Set[str], permit: Permit, *, validate_only: bool
+) -> Outcome:
+    """With validate_only it takes its permits all the same."""
     try:
         if topic.name == METADATA_TOPIC:
             raise ApiError(
@@ -80,6 +93,7 @@ def _create(broker: Broker, topic: NewTopic, fresh: Set[str], *, validate_only: 
         check_name(broker, topic.name, fresh)
         configs = _configs(broker, topic)
         table = placement(broker, topic)
+        permit(len(table))
     except ApiError as refused:
         return Outcome.refused(topic.name, refused)
     cluster = broker.cluster
@@ -230,19 +244,21 @@ def create_partitions(
     *,
     timeout: int,
     validate_only: bool,
+    permit: Permit,
 ) -> list[Outcome]:
     """Repeated names are refused first, then the others in the order of the request."""
     if timeout <= 0:
         return [Outcome(name).timed_out() for name, _, _ in rows]
-    outcomes, twice = grow(broker, rows, _grown, validate_only=validate_only)
+    outcomes, twice = grow(broker, rows, partial(_grown, permit), validate_only=validate_only)
     return [
         Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.") for name in twice
     ] + outcomes
 
 
 def _grown(
-    broker: Broker, name: str, count: int, assignments: list[list[int]] | None
+    permit: Permit, broker: Broker, name: str, count: int, assignments: list[list[int]] | None
 ) -> list[list[int]]:
+    """Permits are taken before brokers are looked at: a wrong one does not give them back."""
     topic = broker.cluster.topics.get(name)
     if topic is None:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -258,17 +274,18 @@ def _grown(
     added, factor = count - now, len(topic.partitions[0].replicas)
     if added > MAX_RECORDS:
         raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    if assignments is None:
-        try:
-            return _place(broker, added, factor)
-        except PlacementError as refused:
-            raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
-    if len(assignments) != added:
+    if assignments is not None and len(assignments) != added:
         raise ApiError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Attempted to add {added} additional partition(s), but only {len(assignments)} "
             "assignment(s) were specified.",
         )
+    permit(added)
+    if assignments is None:
+        try:
+            return _place(broker, added, factor)
+        except PlacementError as refused:
+            raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, refused.message) from None
     for partition, replicas in enumerate(assignments, now):
         check_manual(broker.cluster, replicas, factor)
         _check_living(broker, partition, replicas)
@@ -284,6 +301,7 @@ def delete_topics(
     *,
     timeout: int,
     version: int,
+    permit: Permit,
 ) -> list[Outcome]:
     """Delete by name or by id, never both; Kafka shuffles its answers, ours keep order."""
     if not _may_delete(broker):
@@ -299,7 +317,7 @@ def delete_topics(
             outcomes.append(Outcome(row[0], topic_id=row[1]).timed_out())
             continue
         try:
-            outcomes.append(_delete(broker, row, ids, repeated, named))
+            outcomes.append(_delete(broker, row, ids, repeated, named, permit))
         except ApiError as refused:
             outcomes.append(Outcome.refused(row[0], refused, row[1]))
     return [outcome for outcome in outcomes if outcome]
@@ -315,6 +333,7 @@ def _delete(
     ids: set[bytes],
     repeated: set[tuple[str | None, bytes]],
     named: set[bytes],
+    permit: Permit,
 ) -> Outcome | None:
     cluster, (name, topic_id) = broker.cluster, row
     if name is None and topic_id == NO_TOPIC_ID:
@@ -340,5 +359,9 @@ def _delete(
         if found.id in ids:
             message = "The provided topic name maps to an ID that was already supplied."
             return Outcome(name, ErrorCode.INVALID_REQUEST, message, found.id)
+    try:
+        permit(len(found.partitions))
+    except ApiError as refused:
+        return Outcome.refused(found.name, refused, found.id)
     cluster.delete(found.name)
     return Outcome(found.name, topic_id=found.id)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from touchstone.reference_impl.broker.control import kraft_topics, zookeeper_topics
+from touchstone.reference_impl.broker.control.mutation_quotas import Permit, unbounded
 from touchstone.reference_impl.broker.control.topic_outcomes import Growth, NewTopic, Outcome
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class TopicRules(Protocol):
         timeout: int,
         validate_only: bool,
         client: str,
+        permit: Permit,
     ) -> list[Outcome]: ...
 
     def delete_topics(
@@ -38,10 +40,17 @@ class TopicRules(Protocol):
         *,
         timeout: int,
         version: int,
+        permit: Permit,
     ) -> list[Outcome]: ...
 
     def create_partitions(
-        self, broker: Broker, rows: Sequence[Growth], *, timeout: int, validate_only: bool
+        self,
+        broker: Broker,
+        rows: Sequence[Growth],
+        *,
+        timeout: int,
+        validate_only: bool,
+        permit: Permit,
     ) -> list[Outcome]: ...
 
 
@@ -53,22 +62,47 @@ class TopicChanges:
         self._rules: TopicRules = kraft_topics if broker.persona.kraft else zookeeper_topics
 
     def create_topics(
-        self, topics: Sequence[NewTopic], *, timeout: int, validate_only: bool, client: str
+        self,
+        topics: Sequence[NewTopic],
+        *,
+        timeout: int,
+        validate_only: bool,
+        client: str,
+        permit: Permit = unbounded,
     ) -> list[Outcome]:
-        """`client` is whose it is; `timeout` is in ms."""
+        """`client` is whose it is; `timeout` is in ms; `permit` is asked for each topic that could
+        be made (`mutation_quotas`).
+        """
         return self._rules.create_topics(
-            self._broker, topics, timeout=timeout, validate_only=validate_only, client=client
+            self._broker,
+            topics,
+            timeout=timeout,
+            validate_only=validate_only,
+            client=client,
+            permit=permit,
         )
 
     def delete_topics(
-        self, rows: Sequence[tuple[str | None, bytes]], *, timeout: int, version: int
+        self,
+        rows: Sequence[tuple[str | None, bytes]],
+        *,
+        timeout: int,
+        version: int,
+        permit: Permit = unbounded,
     ) -> list[Outcome]:
         """Topics by name or by id."""
-        return self._rules.delete_topics(self._broker, rows, timeout=timeout, version=version)
+        return self._rules.delete_topics(
+            self._broker, rows, timeout=timeout, version=version, permit=permit
+        )
 
     def create_partitions(
-        self, asked: Sequence[Growth], *, timeout: int, validate_only: bool
+        self,
+        asked: Sequence[Growth],
+        *,
+        timeout: int,
+        validate_only: bool,
+        permit: Permit = unbounded,
     ) -> list[Outcome]:
         return self._rules.create_partitions(
-            self._broker, asked, timeout=timeout, validate_only=validate_only
+            self._broker, asked, timeout=timeout, validate_only=validate_only, permit=permit
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Rows = list[list[int]]  # of replicas, one for each partition
 Growth = tuple[str, int, Rows | None]  # a topic, how many partitions, where new ones are to be
-Grown = Callable[["Broker", str, int, "Rows | None"], Rows]
+Grown = Callable[["Broker", str, int, "Rows | None"], Rows]  # where it may; raises ApiError
 UNSET = -1  # partitions or replication factor: use the broker's default (KIP-464)
 
 

@@ -20,11 +20,13 @@ from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.control.mutation_quotas import Permit, unbounded
 from touchstone.reference_impl.broker.control.topic_names import TopicNames
 from touchstone.reference_impl.broker.control.topic_outcomes import (
     UNSET,
     NewTopic,
     Outcome,
+    Rows,
     default_partitions,
     default_replication,
     grow,
@@ -62,7 +64,13 @@ def _not_controller(broker: Broker) -> bool:
 
 
 def create_topics(
-    broker: Broker, topics: Sequence[NewTopic], *, timeout: int, validate_only: bool, client: str
+    broker: Broker,
+    topics: Sequence[NewTopic],
+    *,
+    timeout: int,
+    validate_only: bool,
+    client: str,
+    permit: Permit,
 ) -> list[Outcome]:
     names = [topic.name for topic in topics]
     if _not_controller(broker):
@@ -70,7 +78,8 @@ def create_topics(
         return [Outcome(n, ErrorCode.NOT_CONTROLLER, message) for n in _answered(broker, names)]
     times = Counter(names)
     once = [topic for topic in topics if times[topic.name] == 1]
-    outcomes = [_create(broker, topic, validate_only=validate_only) for topic in once]
+    asked = unbounded if validate_only else permit
+    outcomes = [_create(broker, topic, asked, validate_only=validate_only) for topic in once]
     if timeout <= 0 and not validate_only:
         outcomes = [o.timed_out() if o.code == ErrorCode.NONE else o for o in outcomes]
     return _with_repeated(broker, names, outcomes, client)
@@ -101,10 +110,11 @@ def _with_repeated(
     return outcomes + [Outcome.refused(name, refusal) for name in repeated]
 
 
-def _create(broker: Broker, topic: NewTopic, *, validate_only: bool) -> Outcome:
+def _create(broker: Broker, topic: NewTopic, permit: Permit, *, validate_only: bool) -> Outcome:
     cluster = broker.cluster
     try:
         table, configs = _plan(broker, topic)
+        permit(len(table))
     except ApiError as refused:
         return Outcome.refused(topic.name, refused)
     made = Outcome(
@@ -254,6 +264,7 @@ def create_partitions(
     *,
     timeout: int,
     validate_only: bool,
+    permit: Permit,
 ) -> list[Outcome]:
     """In the order of the request; what came twice is refused at the end."""
     names = [name for name, _, _ in rows]
@@ -262,7 +273,14 @@ def create_partitions(
     if len({node.rack is None for node in broker.cluster.eligible_brokers()}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
-    outcomes, twice = grow(broker, rows, _grown, validate_only=validate_only)
+    asked = unbounded if validate_only else permit
+
+    def grown(broker: Broker, name: str, count: int, assignments: Rows | None) -> Rows:
+        added = _grown(broker, name, count, assignments)
+        asked(len(added))
+        return added
+
+    outcomes, twice = grow(broker, rows, grown, validate_only=validate_only)
     if timeout <= 0 and not validate_only:
         outcomes = [each if each.code else each.timed_out() for each in outcomes]
     return outcomes + [
@@ -352,6 +370,7 @@ def delete_topics(
     *,
     timeout: int,
     version: int,
+    permit: Permit,
 ) -> list[Outcome]:
     """2.8 answers a repeated entry as often as it came; before, requests are sets."""
     cluster = broker.cluster
@@ -367,12 +386,21 @@ def delete_topics(
     outcomes = [_named(broker, name, topic_id) for name, topic_id in rows]
     for name in {outcome.name for outcome in outcomes if outcome.code == ErrorCode.NONE}:
         topic = cluster.topics[name or ""]
+        try:
+            permit(len(topic.partitions))
+        except ApiError as refused:
+            outcomes = [_refused(o, refused) if o.name == name else o for o in outcomes]
+            continue
         broker.room(ClusterController).active.delete(topic.name)
         if topic.id != NO_TOPIC_ID:  # this controller never forgets whose an id was
             cluster.retired_ids[topic.id] = topic.name
     if timeout <= 0:
         outcomes = [o.timed_out() if o.code == ErrorCode.NONE else o for o in outcomes]
     return outcomes
+
+
+def _refused(outcome: Outcome, refused: ApiError) -> Outcome:
+    return outcome if outcome.code else Outcome(outcome.name, refused.code, None, outcome.topic_id)
 
 
 def _undeleted(outcome: Outcome) -> Outcome:

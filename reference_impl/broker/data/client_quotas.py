@@ -1,28 +1,35 @@
-"""Clients produce and fetch within quotas; those above theirs wait.
+"""Clients produce, fetch and ask within quotas; those above theirs wait.
 
-A client is its user and its client id; of the quotas that name one or both the most specific holds
-(DYN-16), and all who fall under the same one by user or by pair share its rate. Counted are the
-bytes of Produce requests and of Fetch answers. The rate is Kafka's: the bytes of the last eleven
-one-second samples over the time they span, which counts as ten seconds at least; who is above his
-quota waits until he would be back on it. Since 2.0 he is answered at once and his connection is not
-read meanwhile, and a fetch above its quota carries nothing (KIP-219); in 1.0 the answer waits.
+Counted for whom the most specific quota names (`cluster/quota_limits`) are the bytes of Produce
+requests, those of Fetch answers, and the time that a request takes here, in percent of one thread's
+(KIP-124). Who is above a quota waits until he would be back on it (`cluster/quota_rates`), for his
+time no longer than a sample of the rate lasts. Since 2.0 he is answered at once and told the
+longest of his waits, and his connection is not read meanwhile; a fetch above a quota carries
+nothing (KIP-219). In 1.0 the answer waits, for one quota after the other.
 
-Quotas of processor time (`request_percentage`) are kept and not applied: nothing here takes time.
+Brokers' own requests take no time of anybody: `EXEMPT`, and fetches of followers. The answer of
+Produce without acks is none, so its time is not counted either. The time of a request is that from
+its frame to its handler's answer, or to when the handler has it wait; Kafka adds that of the thread
+that writes the answer, without making anybody wait for it alone.
 
-Sources: KIP-13, KIP-124, KIP-219, KIP-257; ClientQuotaManager, KafkaApis.handleProduceRequest and
-handleFetchRequest at 1.0.2, 2.8.2, 3.9.2; org.apache.kafka.common.metrics.stats.Rate; DYN-16,
-FETCH-22.
+What a controller makes its client wait for (`control/mutation_quotas`) stands in the answer.
+
+Sources: KIP-13, KIP-124, KIP-219, KIP-257, KIP-599; ClientQuotaManager, ClientRequestQuotaManager,
+RequestHandlerHelper, KafkaApis.handleProduceRequest and handleFetchRequest at 1.0.2, 2.2.1, 2.8.2,
+3.9.2, 4.3.1; DYN-16, FETCH-22.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from touchstone.reference_impl.broker.configs.quota_windows import window
 from touchstone.reference_impl.broker.data.fetch_sessions import replica_of
 from touchstone.reference_impl.broker.effects import NoReply, Wait
-from touchstone.reference_impl.cluster.client_settings import Entity, entity
+from touchstone.reference_impl.cluster.quota_limits import Limit, limit_of
+from touchstone.reference_impl.cluster.quota_rates import Measures, SampledRate
 from touchstone.reference_impl.wire.headers import encode_response
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -30,23 +37,17 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
     from touchstone.reference_impl.broker.effects import Connection, Request
 
-PRODUCE, FETCH = 0, 1
-KEYS = {PRODUCE: "producer_byte_rate", FETCH: "consumer_byte_rate"}
-STATIC = {PRODUCE: "quota.producer.default", FETCH: "quota.consumer.default"}
-SAMPLES, SAMPLE_MS = 11, 1000
-LEAST_MS = (SAMPLES - 1) * SAMPLE_MS
-Whose = tuple[str | None, str | None]  # the user and the client id that a rate is counted of
-# Who a quota may name, the most specific first, and of whom its rate is counted apart.
-LEVELS: tuple[tuple[dict[str, bool], tuple[bool, bool]], ...] = (
-    ({"user": True, "client-id": True}, (True, True)),
-    ({"user": True, "client-id": False}, (True, True)),
-    ({"user": True}, (True, False)),
-    ({"user": False, "client-id": True}, (True, True)),
-    ({"user": False, "client-id": False}, (True, True)),
-    ({"user": False}, (True, False)),
-    ({"client-id": True}, (False, True)),
-    ({"client-id": False}, (False, True)),
-)
+PRODUCE, FETCH, OFFSET_FOR_LEADER_EPOCH = 0, 1, 23
+BYTES = {PRODUCE: "producer_byte_rate", FETCH: "consumer_byte_rate"}
+TIME = "request_percentage"
+STATIC = {
+    "producer_byte_rate": "quota.producer.default",
+    "consumer_byte_rate": "quota.consumer.default",
+}
+# LeaderAndIsr, StopReplica, UpdateMetadata, ControlledShutdown, WriteTxnMarkers, AlterPartition
+EXEMPT = frozenset({4, 5, 6, 7, 27, 56})
+PERCENT_OF_NS = 100 / 1e9  # a thread that is busy for a second is 100 % busy
+WAIT = "throttle_time_ms"
 
 
 class HeldFrame(NamedTuple):
@@ -56,9 +57,10 @@ class HeldFrame(NamedTuple):
 
 
 class ThrottledAnswer(NamedTuple):
-    """An answer that has waited for its client's quota, as the handler gave it."""
+    """An answer that has waited for one of its client's quotas, and those it is not held to yet."""
 
     answer: Any
+    quotas: Sequence[str]
 
 
 class _QuotaWaiter(NamedTuple):
@@ -67,47 +69,32 @@ class _QuotaWaiter(NamedTuple):
     connection: Connection
 
 
-class _Rate:
-    """Bytes per second of one client."""
-
-    def __init__(self) -> None:
-        self._samples: deque[list[int]] = deque()  # [began at, bytes]
-
-    def record(self, size: int, now: int) -> None:
-        if not self._samples or now - self._samples[-1][0] >= SAMPLE_MS:
-            self._samples.append([now, 0])
-        self._samples[-1][1] += size
-
-    def wait(self, limit: float, now: int) -> int:
-        """Milliseconds until this client would be back on its quota; 0 where it is not above."""
-        while self._samples and now - self._samples[0][0] >= SAMPLES * SAMPLE_MS:
-            self._samples.popleft()
-        if not self._samples:
-            return 0
-        span = now - self._samples[0][0]
-        span += max(0, SAMPLES - 1 - span // SAMPLE_MS) * SAMPLE_MS
-        rate = sum(size for _, size in self._samples) * 1000 / span
-        return round((rate - limit) / limit * span) if rate > limit else 0
-
-
 class ClientQuotas:
     """The quotas of one broker's clients."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._rates: dict[tuple[int, Whose], _Rate] = {}
+        size = window(broker.config)
+        keeps = broker.persona.quirk("quotas.rates-keep-overlapping-samples")
+        self._rates: Measures[SampledRate] = Measures(
+            lambda: SampledRate(size, keeps_overlapping=keeps)
+        )
+        self._sample_ms, self._least_ms = size.ms, size.least_ms
         self._unread: WeakKeyDictionary[Connection, int] = WeakKeyDictionary()
         self._static = any(name in broker.config for name in STATIC.values())
         self._settings = broker.cluster.client_settings
+        self._exempt = EXEMPT
+        if broker.persona.quirk("quotas.exempt-epoch-requests"):
+            self._exempt = EXEMPT | {OFFSET_FOR_LEADER_EPOCH}
 
     def __bool__(self) -> bool:
         """Whether anybody may have to wait at all."""
-        return self._static or self._settings.has_quotas
+        return self._static or self._settings.has_quotas or bool(self._unread)
 
     def most(self, request: Request) -> float | None:
         """Bytes that a client may have in one answer, where that is bounded."""
-        found = self._limit(request)
-        return None if found is None else found[0] * LEAST_MS / 1000
+        found = self._limit(request, BYTES[FETCH])
+        return None if found is None else found.value * self._least_ms / 1000
 
     def hold(self, connection: Connection, frame: bytes, now: int) -> bool:
         """Keep the frame until its connection is read again; False where it is."""
@@ -121,53 +108,81 @@ class ClientQuotas:
     def charge(self, request: Request, answer: Any, now: int) -> Any:
         """The answer as its client gets it: with how long to wait, empty, or later."""
         if type(answer) is ThrottledAnswer:
-            return answer.answer
-        key = request.header.key
-        if key not in KEYS or not (isinstance(answer, dict) or type(answer) is NoReply):
+            return self._later(request, answer.answer, answer.quotas, now)
+        if not isinstance(answer, dict) and type(answer) is not NoReply:
             return answer
-        found = self._limit(request)
-        if found is None or _follows(request):
-            return answer
-        limit, whose = found
-        rate = self._rates.setdefault((key, whose), _Rate())
-        size = request.size  # of a Produce; of all else what is answered
-        if key != PRODUCE and isinstance(answer, dict):
-            size = _size(request, answer)
-        rate.record(size, now)
-        wait = rate.wait(limit, now)
+        quotas = self._quotas(request, answer)
+        if self._broker.persona.quirk("quotas.answers-wait"):
+            return self._later(request, answer, quotas, now)
+        return self._at_once(request, answer, quotas, now)
+
+    def _at_once(
+        self, request: Request, answer: Any, quotas: Sequence[str], now: int
+    ) -> Struct | NoReply:
+        wait = answer.get(WAIT, 0) if isinstance(answer, dict) else 0
+        size = _size(request, answer) if BYTES[FETCH] in quotas else request.size
+        for key in quotas:
+            wait = max(wait, self._record(request, key, size, now))
         if not wait:
             return answer
         if isinstance(answer, dict):
-            answer["throttle_time_ms"] = wait
-        if self._broker.persona.quirk("quotas.answers-wait"):
-            return Wait(now + wait, (), lambda at: None, lambda at: ThrottledAnswer(answer))
-        self._unread[request.connection] = now + wait
-        if key == FETCH:
-            rate.record(-size, now)
+            answer[WAIT] = wait
+        self._unread[request.connection] = max(now + wait, self._unread.get(request.connection, 0))
+        if request.header.key == FETCH:
+            self._record(request, BYTES[FETCH], -size, now)
             return _nothing(request, wait)
         return answer
 
-    def _limit(self, request: Request) -> tuple[float, Whose] | None:
+    def _later(self, request: Request, answer: Any, quotas: Sequence[str], now: int) -> Any:
+        """After one quota's wait the next is asked, and the client is told the sum."""
+        for at, key in enumerate(quotas):
+            size = request.size if request.header.key == PRODUCE else _size(request, answer)
+            wait = self._record(request, key, size, now)
+            if wait:
+                if isinstance(answer, dict):
+                    answer[WAIT] = answer.get(WAIT, 0) + wait
+                return _kept_back(ThrottledAnswer(answer, quotas[at + 1 :]), now + wait)
+        return answer
+
+    def _quotas(self, request: Request, answer: Any) -> list[str]:
+        """What this request is held to, bytes first."""
+        key = request.header.key
+        if key in self._exempt or (key == FETCH and replica_of(request) >= 0):
+            return []
+        quotas = [BYTES[key]] if key in BYTES else []
+        if isinstance(answer, dict) and self._settings.has_quota(TIME):
+            quotas.append(TIME)
+        return [each for each in quotas if self._limit(request, each) is not None]
+
+    def _record(self, request: Request, key: str, size: int, now: int) -> int:
+        """Count this request; how long its client waits for it."""
+        found = self._limit(request, key)
+        if found is None:
+            return 0
+        rate = self._rates.of((key, found.owner), now)
+        rate.record(request.thread_ns * PERCENT_OF_NS if key == TIME else size, now)
+        wait = rate.wait(found.value, now)
+        return min(wait, self._sample_ms) if key == TIME else wait
+
+    def _limit(self, request: Request, key: str) -> Limit | None:
         """The quota that holds for this client, and of whom its rate is counted."""
-        key, client_id = request.header.key, request.header.client_id or ""
-        user, settings = request.connection.principal.name, self._broker.cluster.client_settings
-        own = {"user": user, "client-id": client_id}
-        for names, (by_user, by_client) in LEVELS:
-            who: Entity = entity({kind: own[kind] if exact else None
-                                  for kind, exact in names.items()})  # fmt: skip
-            value = settings.quota(who, KEYS[key])
-            if value is not None:
-                return value, (user if by_user else None, client_id if by_client else None)
-        text = self._broker.config.get(STATIC[key])
-        return None if text is None else (float(text), (None, client_id))
+        user, client_id = request.connection.principal.name, request.header.client_id or ""
+        if self._settings.has_quota(key):
+            found = limit_of(self._settings, key, user, client_id)
+            if found is not None:
+                return found
+        text = self._broker.config.get(STATIC.get(key, ""))
+        return None if text is None else Limit(float(text), (None, client_id))
 
 
-def _follows(request: Request) -> bool:
-    """Followers have a quota of their own (`replication_quota`)."""
-    return request.header.key == FETCH and replica_of(request) >= 0
+def _kept_back(answer: ThrottledAnswer, until: int) -> Wait:
+    return Wait(until, (), lambda at: None, lambda at: answer)
 
 
-def _size(request: Request, answer: Struct) -> int:
+def _size(request: Request, answer: Any) -> int:
+    """Bytes of the answer; 0 where there is none."""
+    if not isinstance(answer, dict):
+        return 0
     header = request.header
     return len(encode_response(header.key, header.version, header.correlation_id, answer))
 
@@ -175,4 +190,4 @@ def _size(request: Request, answer: Struct) -> int:
 def _nothing(request: Request, wait: int) -> Struct:
     """A fetch above its quota: no error, no records, and no new session."""
     session = request.body["session_id"] if request.body["session_epoch"] > 0 else 0
-    return {"throttle_time_ms": wait, "error_code": 0, "session_id": session, "responses": []}
+    return {WAIT: wait, "error_code": 0, "session_id": session, "responses": []}

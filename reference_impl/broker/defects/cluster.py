@@ -8,8 +8,9 @@ from typing import Any
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.control.mutation_quotas import MutationQuotas
 from touchstone.reference_impl.broker.control.topic_names import TopicNames
-from touchstone.reference_impl.broker.data.client_quotas import ClientQuotas
+from touchstone.reference_impl.broker.data.client_quotas import TIME, ClientQuotas
 from touchstone.reference_impl.broker.data.log_manager import LogManager
 from touchstone.reference_impl.broker.defects.planting import defect, maker, setting
 from touchstone.reference_impl.broker.replication.follower import UNDEFINED, Fetcher
@@ -32,16 +33,16 @@ maker(Replicas, "_fetcher")
 
 @defect("auto-creation-not-asked-for", AutoTopicCreation, "missing_topic")
 def auto_creation_not_asked_for(
-    real: Real, _: AutoTopicCreation, name: str, *, allowed: bool
+    real: Real, _: AutoTopicCreation, name: str, *, allowed: bool, **how: Any
 ) -> tuple[bool, int]:
-    return real(name, allowed=True)
+    return real(name, allowed=True, **how)
 
 
 @defect("auto-creation-never", AutoTopicCreation, "missing_topic")
 def auto_creation_never(
-    real: Real, _: AutoTopicCreation, name: str, *, allowed: bool
+    real: Real, _: AutoTopicCreation, name: str, *, allowed: bool, **how: Any
 ) -> tuple[bool, int]:
-    return real(name, allowed=False)
+    return real(name, allowed=False, **how)
 
 
 @defect("topic-created-without-validation", TopicNames, "check")
@@ -131,6 +132,16 @@ def retention_ignored(real: Real, *_: Any) -> None:
 @defect("quotas-ignored", ClientQuotas, "__bool__")
 def quotas_ignored(real: Real, _: ClientQuotas) -> bool:
     return False
+
+
+@defect("request-time-ignored", ClientQuotas, "_quotas")
+def request_time_ignored(real: Real, _: ClientQuotas, *asked: Any) -> list[str]:
+    return [each for each in real(*asked) if each != TIME]
+
+
+@defect("mutation-quotas-ignored", MutationQuotas, "_limit")
+def mutation_quotas_ignored(real: Real, *_: Any) -> None:
+    pass
 
 
 # ---------------------------------------------------------------------------------- followers

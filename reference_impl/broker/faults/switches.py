@@ -11,7 +11,12 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from touchstone.reference_impl.broker.faults import fuzz_faults, known_faults, streams_faults
+from touchstone.reference_impl.broker.faults import (
+    fuzz_faults,
+    known_faults,
+    quota_faults,
+    streams_faults,
+)
 
 
 class Switch(NamedTuple):
@@ -30,11 +35,6 @@ _ALL = (
         "crc-not-checked",
         "A batch is stored whatever its CRC says.",
         "records.wrong-crc-is-refused",
-    ),
-    Switch(
-        "quotas-ignored",
-        "A client above its quota is never told to wait.",
-        "quotas.a-producer-above-the-default-waits",
     ),
     Switch(
         "acks-zero-answered",
@@ -225,11 +225,6 @@ _ALL = (
         "tombstone-kept-forever",
         "Compaction never removes a tombstone.",
         "log.tombstones-go-in-the-end",
-    ),
-    Switch(
-        "connection-limits-ignored",
-        "Any number of connections is taken from one address.",
-        "connections.too-many-of-one-address-are-closed",
     ),
     Switch(
         "full-session-cache-evicts-anybody",
@@ -473,9 +468,9 @@ _ALL = (
     ),
 )
 
+_OF_ONE_SUBJECT = known_faults.ROWS + quota_faults.ROWS + streams_faults.ROWS
 SWITCHES: dict[str, Switch] = {
-    switch.name: switch
-    for switch in (*_ALL, *(Switch(*row) for row in known_faults.ROWS + streams_faults.ROWS))
+    switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in _OF_ONE_SUBJECT))
 }
 FUZZ_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in fuzz_faults.ROWS}
 """Those that an oracle or a watch of the fuzzer must notice, not a claim."""

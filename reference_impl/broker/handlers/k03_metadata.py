@@ -13,6 +13,9 @@ observed on all five releases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.authorized_operations import (
     CLUSTER_OPERATIONS,
@@ -20,6 +23,7 @@ from touchstone.reference_impl.broker.authorized_operations import (
 )
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
+from touchstone.reference_impl.broker.control.mutation_quotas import MutationQuotas
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.replication.partitions import endpoint_row
@@ -37,6 +41,7 @@ NO_EPOCH = -1
 def handle(
     request: Request,
     creation: AutoTopicCreation,
+    mutations: MutationQuotas,
     controller: ClusterController,
     metadata: MetadataView,
     cluster: Cluster,
@@ -54,10 +59,12 @@ def handle(
     elif any(row["name"] is None for row in asked):
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     else:
-        create = body["allow_auto_topic_creation"]
-        rows = _rows_by_name(
-            creation, metadata, persona, [row["name"] for row in asked], version, create=create
+        make = partial(
+            creation.missing_topic,
+            allowed=body["allow_auto_topic_creation"],
+            permit=mutations.of_creation(request, now).permit,
         )
+        rows = _rows_by_name(make, metadata, persona, [row["name"] for row in asked], version)
     if body["include_topic_authorized_operations"]:
         for row in rows:
             if row["error_code"] != ErrorCode.UNKNOWN_TOPIC_ID:
@@ -115,26 +122,24 @@ def _rows_by_id(
 
 
 def _rows_by_name(
-    creation: AutoTopicCreation,
+    make: Callable[[str], tuple[bool, int]],
     metadata: MetadataView,
     persona: Persona,
     names: list[str],
     version: int,
-    *,
-    create: bool,
 ) -> list[Struct]:
-    """Topics that exist first, then what became of the others."""
+    """Topics that exist first, then what `make` says that became of the others."""
     stored, distinct = metadata.topics, list(dict.fromkeys(names))
     existing = [
         _known(metadata, persona, stored[name], version) for name in distinct if name in stored
     ]
-    missing = [_missing(creation, n, create=create) for n in distinct if n not in stored]
+    missing = [_missing(make, n) for n in distinct if n not in stored]
     return existing + missing
 
 
-def _missing(creation: AutoTopicCreation, name: str, *, create: bool) -> Struct:
+def _missing(make: Callable[[str], tuple[bool, int]], name: str) -> Struct:
     try:
-        internal, code = creation.missing_topic(name, allowed=create)
+        internal, code = make(name)
     except ApiError as refused:
         internal, code = False, refused.code
     return {"error_code": code, "name": name, "is_internal": internal, "partitions": []}

@@ -11,10 +11,13 @@ Sources: META-12; KafkaApis.handleFindCoordinatorRequest@1.0.2 to 4.3.1; observe
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from touchstone.reference_impl.broker.control.auto_create import AutoTopicCreation
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
+from touchstone.reference_impl.broker.control.mutation_quotas import MutationQuotas
 from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup, Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Node
@@ -38,24 +41,28 @@ _SHARE_KEY = re.compile(r".+:[A-Za-z0-9_-]{22}:[0-9]+", re.DOTALL)
 def handle(
     request: Request,
     creation: AutoTopicCreation,
+    mutations: MutationQuotas,
     metadata: MetadataView,
     persona: Persona,
     now: int,
 ) -> Struct | Hangup:
     body, version = request.body, request.header.version
+    make = partial(
+        creation.internal_topic, permit=mutations.of_internal_creation(request, now).permit
+    )
     kind = body["key_type"]
     if version < FIRST_BATCHED:
         if not _knows(persona, kind, batched=False):
             if not persona.quirk("coordinator.unknown-type-is-answered"):
                 return Hangup("an unknown coordinator type")
             return _single(persona, ErrorCode.INVALID_REQUEST, NOBODY)
-        found, node = _find(creation, metadata, persona, kind, body["key"], version)
+        found, node = _find(make, metadata, persona, kind, body["key"], version)
         return _single(persona, *_told(found, node, request.connection.listener))
     rows = []
     for key in body["coordinator_keys"]:
         message: str | None = ""
         if _knows(persona, kind, batched=True):
-            found, node = _find(creation, metadata, persona, kind, key, version)
+            found, node = _find(make, metadata, persona, kind, key, version)
             code, node = _told(found, node, request.connection.listener)
         else:
             code, node, message = ErrorCode.INVALID_REQUEST, NOBODY, MALFORMED_REQUEST
@@ -110,7 +117,7 @@ def _told(code: int, node: Node, listener: str) -> tuple[int, Node]:
 
 
 def _find(
-    creation: AutoTopicCreation,
+    make: Callable[[str], int],
     metadata: MetadataView,
     persona: Persona,
     kind: int,
@@ -126,7 +133,7 @@ def _find(
         return ErrorCode.INVALID_REQUEST, NOBODY
     topic = metadata.topics.get(name)
     if topic is None:
-        creation.internal_topic(name)
+        make(name)
         return ErrorCode.COORDINATOR_NOT_AVAILABLE, NOBODY
     partition = topic.partition(partition_for(key, len(topic.partitions)))
     leader = metadata.brokers.get(partition.leader) if partition else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
+from touchstone.reference_impl.broker.control.mutation_quotas import MutationQuotas
 from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
 from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic, Outcome, has_leaders
 from touchstone.reference_impl.broker.effects import Request, Wait
@@ -20,10 +21,13 @@ from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
+FIRST_TO_REFUSE = 6  # who is above controller_mutation_rate (KIP-599)
+
 
 def handle(
     request: Request,
     topics: TopicChanges,
+    mutations: MutationQuotas,
     cluster: Cluster,
     node: ConfiguredNode,
     persona: Persona,
@@ -31,23 +35,26 @@ def handle(
 ) -> Struct | Wait:
     body = request.body
     timeout, validate_only = body["timeout_ms"], bool(body["validate_only"])
+    quota = mutations.of(request, now, strict_since=FIRST_TO_REFUSE)
     outcomes = topics.create_topics(
         [NewTopic.of(row) for row in body["topics"]],
         timeout=timeout,
         validate_only=validate_only,
         client=request.header.client_id or "",
+        permit=quota.permit,
     )
     made = [o for o in outcomes if o.code == ErrorCode.NONE and not validate_only]
     if all(has_leaders(cluster, outcome.name) for outcome in made):
-        return _answer(node, persona, outcomes)
+        return _answer(node, persona, outcomes, quota.wait(now))
 
-    def attempt(_: int) -> Struct | None:
+    def attempt(at: int) -> Struct | None:
         led = all(has_leaders(cluster, outcome.name) for outcome in made)
-        return _answer(node, persona, outcomes) if led else None
+        return _answer(node, persona, outcomes, quota.wait(at)) if led else None
 
-    def expire(_: int) -> Struct:
+    def expire(at: int) -> Struct:
         late = [o for o in made if not has_leaders(cluster, o.name)]
-        return _answer(node, persona, [o.timed_out() if o in late else o for o in outcomes])
+        told = [o.timed_out() if o in late else o for o in outcomes]
+        return _answer(node, persona, told, quota.wait(at))
 
     watch = [("topic", outcome.name) for outcome in made]
     return Wait(now + timeout, watch, attempt, expire)
@@ -57,8 +64,11 @@ def fail(request: Request, code: int) -> Struct:
     return {"topics": [{"name": row["name"], "error_code": code} for row in request.body["topics"]]}
 
 
-def _answer(node: ConfiguredNode, persona: Persona, outcomes: list[Outcome]) -> Struct:
-    return {"topics": [_row(node, persona, outcome) for outcome in outcomes]}
+def _answer(
+    node: ConfiguredNode, persona: Persona, outcomes: list[Outcome], throttled: int
+) -> Struct:
+    rows = [_row(node, persona, outcome) for outcome in outcomes]
+    return {"throttle_time_ms": throttled, "topics": rows}
 
 
 def _row(node: ConfiguredNode, persona: Persona, outcome: Outcome) -> Struct:

@@ -103,6 +103,21 @@ ROWS: Rows = {
         {"1.0": True, "2.2": False},
         "KIP-219",
     ),
+    "quotas.rates-keep-overlapping-samples": (
+        "A sample of a rate counts until its last event is too old; before, until its first is.",
+        {"1.0": False, "3.9": True},
+        "SampledStat.purgeObsoleteSamples at 2.8.2, 3.9.2; its class of five releases was walked",
+    ),
+    "quotas.bound-controller-mutations": (
+        "Clients create, grow and delete so many partitions in a second as their quota says.",
+        {"1.0": False, "2.8": True},
+        "KIP-599",
+    ),
+    "quotas.exempt-epoch-requests": (
+        "The time of OffsetForLeaderEpoch, which only brokers asked, is no client's.",
+        {"1.0": True, "2.2": False},
+        "KafkaApis.handleOffsetForLeaderEpochRequest at 1.0.2, 2.2.1",
+    ),
     "quotas.bound-fetches": (
         "A fetch asks for no more than its client may have in ten seconds.",
         {"1.0": False, "2.8": True},

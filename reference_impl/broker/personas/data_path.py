@@ -275,6 +275,11 @@ ROWS: Rows = {
         {"1.0": False, "2.2": True},
         "Selector.register at 1.0.2, 2.2.1; observed",
     ),
+    "connections.rates-are-bounded": (
+        "So many new connections are accepted in a second as settings and quotas say.",
+        {"1.0": False, "2.8": True},
+        "KIP-612",
+    ),
     "connections.limit-waits": (
         "max.connections, a broker's or a listener's, keeps later connections waiting (KIP-402, "
         "2.3); before there is no such limit.",
