@@ -116,7 +116,8 @@ def encode_tags(tags: dict[int, bytes]) -> bytes:
         return b"\0"
     out = [unsigned_varint(len(tags))]
     for tag, content in sorted(tags.items()):
-        out += (unsigned_varint(tag), unsigned_varint(len(content)), content)
+        number = unsigned_varint(tag & 0xFFFFFFFF)  # readers have it as an int, which may be below 0
+        out += (number, unsigned_varint(len(content)), content)
     return b"".join(out)
 
 

@@ -294,7 +294,7 @@ def write_tags(
     for tag, content in sorted(sections.items()):
         if not isinstance(content, bytes | bytearray | memoryview):
             raise EncodeError(f"{path}._tags" if path else "_tags", f"tag {tag} holds no bytes")
-        out += (unsigned_varint(tag), unsigned_varint(len(content)), bytes(content))
+        out += (unsigned_varint(tag & 0xFFFFFFFF), unsigned_varint(len(content)), bytes(content))
 
 
 def _write_length(out: list[Any], kind: str, flexible: bool, size: int, path: str) -> None:

@@ -65,6 +65,12 @@ def test_odd_headers_survive(client, tags):
     assert decode_request_header(frame) == (header, len(frame))
 
 
+def test_a_tag_above_the_largest_int_survives():
+    header = b"\0\x12\0\3\0\0\0\1\xff\xff\1\xff\xff\xff\xff\x0f\1a"
+    read, end = decode_request_header(header)
+    assert encode_request_header(read) == header[:end]
+
+
 def test_tags_of_a_response_header_survive():
     frame = encode_response(3, 9, 1, {}, tags={5: b"abc"})
     assert decode_response(3, 9, frame).tags == {5: b"abc"}
