@@ -15,6 +15,7 @@ from collections.abc import Callable
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 MarkedPartition = tuple[int, str, int]  # producer id, topic, partition
@@ -41,6 +42,8 @@ def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
             marker["coordinator_epoch"],
             marker["transaction_version"],
         )
+        if not all(markers.can_be_written(mark, topic, index) for _, topic, index in keys):
+            return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
         for key in keys:
             markers.write(key[1], key[2], mark, now, _then(key, settle))
     if not codes:
