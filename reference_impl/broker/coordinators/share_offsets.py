@@ -92,7 +92,7 @@ class ShareOffsets:
         own: Answers = {}
         for place in wanted:
             key = (group_id, *place)
-            if states.leads(key):
+            if states.coordinates(key):
                 own[place] = share_persister.answer_of(states.coordinator.summary(key))
 
         def ask(place: TopicIdPartition, told: share_persister.AnswerListener) -> None:

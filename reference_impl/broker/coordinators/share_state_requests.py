@@ -76,7 +76,7 @@ class ShareStateRequests:
         for topic_id, row in wanted:
             place = topic_id, row["partition"]
             key = (group, *place)
-            told = ask(states.coordinator, key, row) if states.leads(key) else _NOT_OURS
+            told = ask(states.coordinator, key, row) if states.coordinates(key) else _NOT_OURS
             if told.write is None:
                 answered(place, told)
             else:

@@ -111,7 +111,7 @@ class ShareStates:
         """Ask the coordinator of this share partition, if that is us; `then(told, now)` when it
         counts, perhaps before this returns.
         """
-        if not self.leads(key):
+        if not self.coordinates(key):
             then(ShareResult(NOT_OURS), now)
             return
         told = ask(self.coordinator)
@@ -120,7 +120,7 @@ class ShareStates:
         else:
             self.keep(told, told.write, now, then)
 
-    def leads(self, key: SharePartitionKey) -> bool:
+    def coordinates(self, key: SharePartitionKey) -> bool:
         """Whether this broker coordinates the share partition."""
         replica, _ = self._broker.replicas.locate(SHARES, self.partition_of(key))
         return replica is not None

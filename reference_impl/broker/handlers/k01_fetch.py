@@ -88,10 +88,6 @@ def handle(
     if session.error:
         return {"error_code": session.error, "session_id": 0, "responses": []}
     replica = replica_of(request)
-    isolation = LOG_END
-    if replica < 0:
-        committed = body["isolation_level"] == READ_COMMITTED
-        isolation = LAST_STABLE if committed else HIGH_WATERMARK
     max_bytes = _max_bytes(request, replica, quotas, node, persona)
     fetch = _Fetch(
         request,
@@ -104,7 +100,7 @@ def handle(
         session.wanted,
         session,
         version,
-        isolation,
+        _reads_up_to(body["isolation_level"], replica),
         max_bytes,
         min(body["min_bytes"], max_bytes),
         replica,
@@ -129,6 +125,12 @@ def handle(
     if not waits or fetch.is_enough(results) or fetch.ready(news, now):
         return fetch.answer(news, results, now)
     return DelayedFetch(fetch, named, now).wait()
+
+
+def _reads_up_to(level: int, replica: int) -> str:
+    if replica >= 0:
+        return LOG_END
+    return LAST_STABLE if level == READ_COMMITTED else HIGH_WATERMARK
 
 
 def _max_bytes(
