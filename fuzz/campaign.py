@@ -59,6 +59,12 @@ class Campaign:
     keys: tuple[int, ...] = ()  # the API keys that it is about; none: all that are served
     machines: tuple[str, ...] = ()  # of source "machine": their names
     mutations: tuple[str, ...] = ()  # of source "sequence": their names, "*" for all
+    weights: dict[str, int] = field(default_factory=dict)  # of mutators; 1 of those not named
+
+    @property
+    def dealt(self) -> list[str]:
+        """The names that faults are drawn from: each mutator as often as it weighs."""
+        return [name for name in self.mutators for _ in range(self.weights.get(name, 1))]
 
 
 def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
@@ -91,7 +97,18 @@ def load(path: Path) -> Campaign:
         tuple(fields.get("keys", ())),
         tuple(fields.get("machines", ())),
         tuple(fields.get("mutations", ())),
+        weights_of(path, fields.get("weights", {}), fields["mutators"]),
     )
+
+
+def weights_of(path: Path, weights: dict[str, int], names: list[str]) -> dict[str, int]:
+    """How often each mutator is drawn beside one that is not named. Raises BadCampaign."""
+    for name, weight in weights.items():
+        if name not in names and names != ["*"]:
+            raise BadCampaign(f"{path}: weights: no {name!r}; there are {', '.join(names)}")
+        if weight < 1:
+            raise BadCampaign(f"{path}: weights: {name} = {weight}; the least is 1")
+    return weights
 
 
 def campaigns() -> dict[str, Campaign]:
@@ -158,7 +175,7 @@ def generated(
     step: int = 1,
 ) -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
     """Case `first` and every `step`-th behind it, for ever: (index, what is sent, the faults)."""
-    names = list(campaign.mutators)
+    names = campaign.dealt
     for index in itertools.count(first, step):
         draw = draw_of(seed, campaign.name, index)
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)

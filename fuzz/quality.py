@@ -20,7 +20,7 @@ from functools import lru_cache
 
 import click
 
-from touchstone.fuzz.campaign import header_of, play
+from touchstone.fuzz.campaign import Campaign, campaigns, header_of, play
 from touchstone.fuzz.generator import Generator, Pair, harmful
 from touchstone.fuzz.mutators import described, mutators
 from touchstone.fuzz.oracles import SentFrame, asks_for_no_answer, sent_frame
@@ -126,15 +126,16 @@ def valid_requests(
 
 
 def mutants(
-    link: Link, pairs: Sequence[Pair], world: Worlds, cases: int, seed: int
+    link: Link, pairs: Sequence[Pair], world: Worlds, cases: int, seed: int, campaign: Campaign
 ) -> dict[str, Row]:
-    """What became of mutants with one fault, by mutator; of records, Produce's alone are mutated.
+    """What became of mutants with one fault, by mutator, as often as this campaign draws it; of
+    records, Produce's alone are mutated.
 
     A mutator that changed nothing, or made a request that would harm the target, is not counted.
     """
     rows: dict[str, Row] = defaultdict(Row)
-    names = {name: those for name in described() if (those := having(name, pairs))}
-    order = list(names)
+    names = {name: those for name in campaign.mutators if (those := having(name, pairs))}
+    order = [name for name in campaign.dealt if name in names]
     for index in range(cases):
         name = order[index % len(order)]
         draw = random.Random(f"{seed}/quality/{name}/{index}")
@@ -224,7 +225,10 @@ def print_mutants(rows: dict[str, Row]) -> None:
 @click.option("--target", "word", default="reference@4.3", metavar="T", help="As for fuzz.")
 @click.option("--cases", default=5000, help="Of each table.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
-def command(word: str, cases: int, seed: int) -> None:
+@click.option(
+    "--campaign", "name", default="layers", help="Whose mutators, as often as it draws them."
+)
+def command(word: str, cases: int, seed: int, name: str) -> None:
     """Print how far valid requests and single-fault mutants get on a target."""
     target = parse(word)
 
@@ -243,7 +247,7 @@ def command(word: str, cases: int, seed: int) -> None:
             pairs = served_pairs(target.release, target.advertised())
             print_valid(valid_requests(link, pairs, world, cases, seed))
             world_since.cache_clear()
-            print_mutants(mutants(link, pairs, world, cases, seed))
+            print_mutants(mutants(link, pairs, world, cases, seed, campaigns()[name]))
     finally:
         target.stop()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import pytest
 
-from touchstone.fuzz.campaign import BadCampaign, campaigns, generated, judge, load
+from touchstone.fuzz.campaign import FOLDER, BadCampaign, campaigns, generated, judge, load
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.oracles import ORACLES, SentFrame
 from touchstone.fuzz.outcome import KEPT, SILENT, Outcome
@@ -88,3 +89,22 @@ def test_oracles_that_need_one_header_are_not_asked_about_several_frames():
 
 def test_oracles_by_name_are_functions_of_that_name():
     assert all(name == oracle.__name__ for name, oracle in ORACLES.items())
+
+
+def test_a_mutator_is_drawn_as_often_as_it_weighs():
+    layers = campaigns()["layers"]
+    drawn = Counter(name for _, _, names in first(4000, 1, layers) for name in names)
+    each = 4000 / len(layers.dealt)
+    assert layers.weights
+    for name in layers.mutators:
+        assert drawn[name] == pytest.approx(each * layers.weights.get(name, 1), rel=0.35)
+
+
+@pytest.mark.parametrize(
+    ("weight", "said"), [("truncate = 2", "no 'truncate'"), ("tag_block = 0", "the least is 1")]
+)
+def test_weights_are_of_mutators_of_the_campaign(tmp_path, weight, said):
+    path = tmp_path / "weighed.toml"
+    path.write_text(f"{(FOLDER / 'fields.toml').read_text()}\n[weights]\n{weight}\n")
+    with pytest.raises(BadCampaign, match=f"weighed.toml: weights: .*{said}"):
+        load(path)

@@ -116,8 +116,17 @@ class KRaftController(Controller):
         self.reassign_together([(partition, replicas)])
 
     def reassign_together(self, rows: Iterable[tuple[Partition, Sequence[int]]]) -> None:
-        """The moves of one request: each is worked out before any of them is written."""
-        plans = [(p, self._fields(p, **_move(p, replicas))) for p, replicas in rows]
+        """The moves of one request: each is worked out before any of them is written.
+
+        So a move that is named again comes to the same, and is worked out once.
+        """
+        known: dict[tuple[str, int, tuple[int, ...]], PartitionFields] = {}
+        plans = []
+        for partition, replicas in rows:
+            move = partition.topic, partition.index, tuple(replicas)
+            if move not in known:
+                known[move] = self._fields(partition, **_move(partition, replicas))
+            plans.append((partition, known[move]))
         for partition, fields in plans:
             self._apply(partition, fields)
 

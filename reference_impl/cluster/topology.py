@@ -11,8 +11,10 @@ Sources: META-08, META-11, TOPIC-09, TOPIC-32; KIP-516 (topic ids), KIP-112 (off
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Never, Protocol, TypedDict, Unpack
 
 from touchstone.reference_impl.cluster.acls import Acls
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.cluster.controller import Controller
 
 NO_LEADER = -1
+_INDEX = attrgetter("index")
 NO_TOPIC_ID = bytes(16)
 METADATA_TOPIC = "__cluster_metadata"
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
@@ -154,7 +157,8 @@ class Topic:
         partitions = self.partitions
         if 0 <= index < len(partitions) and partitions[index].index == index:
             return partitions[index]
-        return next((p for p in partitions if p.index == index), None)
+        at = bisect_left(partitions, index, key=_INDEX)
+        return partitions[at] if at < len(partitions) and partitions[at].index == index else None
 
 
 class Cluster:

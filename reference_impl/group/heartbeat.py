@@ -49,6 +49,7 @@ class Beat:
     regex: str | None = None
     assignor: str | None = None
     owned: frozenset[TopicIdPartition] | None = None
+    rows: int = 0  # of topics that `owned` came in; one may have no partitions
     client_id: str = ""
     client_host: str = ""
     sees: Callable[[str], bool] | None = None  # which topics its peer may see; None for all
@@ -90,7 +91,7 @@ def check(beat: Beat, assignors: tuple[str, ...], *, ids_are_given: bool) -> Non
 def _check_join(beat: Beat) -> None:
     if beat.rebalance_timeout == UNSET:
         why = "RebalanceTimeoutMs must be provided in first request."
-    elif beat.owned is None or beat.owned:
+    elif beat.owned is None or beat.owned or beat.rows:
         why = "TopicPartitions must be empty when (re-)joining."
     elif beat.names is None and beat.regex is None:
         why = (

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from .interpreter import (
@@ -33,6 +34,12 @@ from .interpreter import (
 from .schema import FIXED, Field, Message, tagged, untagged
 
 SHORT = 16  # arrays of fixed-width numbers up to here have a struct of their own
+LONG = 4096
+"""Characters: a string of so many is encoded once while it is repeated.
+
+Kafka says a topic's name of 32 KB, which no topic can have, again for each partition that a request
+names: 100 KB are answered 500 MB. The same bytes stand in the answer each time.
+"""
 
 
 class Bail(Exception):
@@ -43,6 +50,11 @@ def _long_string(size: int) -> bytes:
     if size > LONGEST_STRING:
         raise Bail
     return unsigned_varint(size + 1)
+
+
+@lru_cache(maxsize=16)
+def _encoded(long: str) -> bytes:
+    return long.encode()
 
 
 def _short_structs(code: str) -> list[struct.Struct]:
@@ -57,6 +69,7 @@ NAMES: dict[str, Any] = {
     "BYTE": tuple(bytes([size]) for size in range(128)),
     "VARINT": unsigned_varint,
     "STRING": _long_string,
+    "ENCODED": _encoded,
     "TOO_LARGE": TooLargeError,
     "READ": read_length,
     "JOIN": b"".join,
@@ -414,8 +427,10 @@ class EncoderWriter(Writer):
     def run(self, kind: str, expression: str, nullable: bool) -> None:
         """A string, bytes or records."""
         name, size, head = self.variable("s"), self.variable("n"), self.variable("h")
-        encode = f"{name} = {name}.encode(); " if kind == "string" else ""
-        measure = f"{encode}{size} = len({name})"
+        measure = f"{size} = len({name})"
+        if kind == "string":
+            own = f"{name}.encode() if len({name}) < {LONG} else ENCODED({name})"
+            measure = f"{name} = {own}; {measure}"
         self.line(f"{name} = {expression}")
         if self.flexible:
             measure += f"; {head} = {self.length(kind, size)}"

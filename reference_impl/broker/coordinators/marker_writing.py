@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 
+NOBODY = -1
+
+
 class Mark(NamedTuple):
     producer_id: int
     producer_epoch: int
@@ -34,6 +37,15 @@ class MarkerWriter:
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
+
+    def can_be_written(self, mark: Mark, topic: str, index: int) -> bool:
+        """Whether there is such a batch: none has no producer id or epoch but that of nobody.
+
+        Kafka fails when it makes one (MemoryRecordsBuilder.validateProducerState,
+        appendEndTxnMarker), for each partition that this broker has.
+        """
+        made = NOBODY not in (mark.producer_id, mark.producer_epoch)
+        return made or self._broker.replicas.get(topic, index) is None
 
     def write(
         self,

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.coordinators import internal_log
 from touchstone.reference_impl.broker.coordinators.loader import LogLoader, Read
-from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.group.placement import partition_for, partition_of_hash
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 if TYPE_CHECKING:
@@ -78,6 +78,11 @@ class CoordinatorRuntime:
         """The partition that keeps what belongs to this name; -1 where the topic does not exist."""
         topic = self._broker.cluster.topics.get(self.topic)
         return partition_for(name, len(topic.partitions)) if topic else -1
+
+    def partition_of_hash(self, hashed: int) -> int:
+        """The same, by the hash of the name."""
+        topic = self._broker.cluster.topics.get(self.topic)
+        return partition_of_hash(hashed, len(topic.partitions)) if topic else -1
 
     def is_leader_of(self, index: int) -> bool:
         """Whether this broker leads the partition, loaded or not."""

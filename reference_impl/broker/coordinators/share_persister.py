@@ -47,6 +47,13 @@ class Answer(NamedTuple):
 AnswerListener = Callable[[Answer, int], None]
 
 
+def answer_of(told: ShareResult) -> Answer:
+    """What this broker's own coordinator said, as another's would be answered."""
+    if told.fault:
+        return Answer(told.fault.code, told.fault.message)
+    return Answer(E.NONE, None, told.kept)
+
+
 class Operation(NamedTuple):
     """One of the five operations: how this broker asks itself, and how it asks another."""
 
@@ -163,9 +170,7 @@ class _PersisterRequest:
         self.broker.ask(leader, api, version, body, self._answered, channel=_CHANNEL)
 
     def _told(self, told: ShareResult, now: int) -> None:
-        fault = told.fault
-        answer = Answer(fault.code, fault.message) if fault else Answer(E.NONE, None, told.kept)
-        self._settle(answer, now)
+        self._settle(answer_of(told), now)
 
     def _answered(self, body: Struct | None, now: int) -> None:
         if body is None or not body["results"]:

@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.coordinators import share_states
-from touchstone.reference_impl.broker.coordinators.share_states import ShareStates
+from touchstone.reference_impl.broker.coordinators.share_states import (
+    NOT_OURS,
+    ResultListener,
+    ShareStates,
+)
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.coordinator import (
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 AskCoordinator = Callable[[ShareCoordinator, SharePartitionKey, Struct], ShareResult]
 Show = Callable[[ShareResult], Struct]
+_NOT_OURS = ShareResult(NOT_OURS)
 _STATE = "share group state"
 _WHAT = {  # what each of the five is about to do
     83: f"initialize {_STATE}",
@@ -60,31 +64,30 @@ class ShareStateRequests:
         # In the order of the request, each once: who names a place twice waits for one answer.
         places = list(dict.fromkeys((topic_id, row["partition"]) for topic_id, row in wanted))
 
-        def then(place: tuple[bytes, int]) -> share_states.ResultListener:
-            def told(answer: ShareResult, at: int) -> None:
-                shown = {} if answer.fault else show(answer)
-                rows[place] = _row(request, place[1], answer) | shown
-                if len(rows) == len(places):
-                    ticket.give({"results": _grouped(places, rows)})
+        states = self._broker.room(ShareStates)
 
-            return told
+        def answered(place: tuple[bytes, int], told: ShareResult) -> None:
+            rows[place] = _row(request, place[1], told)
+            if not told.fault:
+                rows[place] |= show(told)
+            if len(rows) == len(places):
+                ticket.give({"results": _grouped(places, rows)})
 
         for topic_id, row in wanted:
-            key = (group, topic_id, row["partition"])
-            self._run(key, row, ask, now, then(key[1:]))
+            place = topic_id, row["partition"]
+            key = (group, *place)
+            told = ask(states.coordinator, key, row) if states.coordinates(key) else _NOT_OURS
+            if told.write is None:
+                answered(place, told)
+            else:
+                states.keep(told, told.write, now, _then(answered, place))
         return waiting(ticket, lambda answer: answer)
 
-    def _run(
-        self,
-        key: SharePartitionKey,
-        row: Struct,
-        ask: AskCoordinator,
-        now: int,
-        then: share_states.ResultListener,
-    ) -> None:
-        self._broker.room(ShareStates).run(
-            key, lambda coordinator: ask(coordinator, key, row), now, then
-        )
+
+def _then(
+    answered: Callable[[tuple[bytes, int], ShareResult], None], place: tuple[bytes, int]
+) -> ResultListener:
+    return lambda told, at: answered(place, told)
 
 
 def fail(request: Request, code: int) -> Struct:

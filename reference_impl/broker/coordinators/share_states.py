@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.internal_topics import SHARES
@@ -22,6 +23,7 @@ from touchstone.reference_impl.broker.coordinators.group_log import nobody_waits
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.runtime import CoordinatorRuntime, Load
 from touchstone.reference_impl.broker.replication.partitions import log_key
+from touchstone.reference_impl.group.placement import java_hash
 from touchstone.reference_impl.share import log_records
 from touchstone.reference_impl.share.coordinator import (
     Fault,
@@ -41,7 +43,20 @@ ResultListener = Callable[[ShareResult, int], None]
 _PRUNED_MS = "share.coordinator.state.topic.prune.interval.ms"
 _COLD_MS = "share.coordinator.cold.partition.snapshot.interval.ms"
 _FIVE_MINUTES = 300_000
-_NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.", early=True)
+NOT_OURS = Fault(E.NOT_COORDINATOR, "This is not the correct coordinator.", early=True)
+
+
+# A request names one group, of up to 32,767 characters, and thousands of partitions: what is
+# hashed for each of them is short.
+@lru_cache(maxsize=64)
+def _hash_of_group(group: str) -> int:
+    return java_hash(f"{group}:")
+
+
+@lru_cache(maxsize=64)
+def _hash_of_topic(group: str, topic_id: bytes) -> int:
+    named = urlsafe_b64encode(topic_id).decode().rstrip("=")
+    return java_hash(f"{named}:", _hash_of_group(group))
 
 
 class ShareStates:
@@ -57,8 +72,8 @@ class ShareStates:
 
     def partition_of(self, key: SharePartitionKey) -> int:
         group, topic_id, index = key
-        named = urlsafe_b64encode(topic_id).decode().rstrip("=")
-        return self.runtime.partition_of(f"{group}:{named}:{index}")
+        hashed = java_hash(str(index), _hash_of_topic(group, topic_id))
+        return self.runtime.partition_of_hash(hashed)
 
     def coordinated(self) -> dict[int, list[SharePartitionKey]]:
         """The share partitions of which this broker keeps the state, by where it is kept."""
@@ -96,20 +111,27 @@ class ShareStates:
         """Ask the coordinator of this share partition, if that is us; `then(told, now)` when it
         counts, perhaps before this returns.
         """
-        index = self.partition_of(key)
-        replica, _ = self._broker.replicas.locate(SHARES, index)
-        if replica is None:
-            then(ShareResult(_NOT_OURS), now)
+        if not self.coordinates(key):
+            then(ShareResult(NOT_OURS), now)
             return
         told = ask(self.coordinator)
         if told.write is None:
             then(told, now)
-            return
+        else:
+            self.keep(told, told.write, now, then)
+
+    def coordinates(self, key: SharePartitionKey) -> bool:
+        """Whether this broker coordinates the share partition."""
+        replica, _ = self._broker.replicas.locate(SHARES, self.partition_of(key))
+        return replica is not None
+
+    def keep(self, told: ShareResult, write: Write, now: int, then: ResultListener) -> None:
+        """Have `write` written, which `told` says; `then(told, now)` when it counts."""
 
         def written(code: int, at: int) -> None:
             then(ShareResult(Fault(code, E(code).name, early=True)) if code else told, at)
 
-        self._keep(index, [told.write], now, written)
+        self._keep(self.partition_of(write.key), [write], now, written)
 
     def _keep(
         self,

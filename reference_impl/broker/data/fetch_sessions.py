@@ -216,6 +216,19 @@ class FetchSessions:
         shards = broker.persona.quirk("fetch.session-shards")
         self.cache: SessionCache[Session] = SessionCache(slots, shards, broker.cluster.random)
 
+    def may_have(self, request: Request) -> bool:
+        """Whether the session that the request names is one that the cache can be asked for.
+
+        An id of none of several parts makes Kafka fail (FetchSessionCache.getCacheShard at 3.9).
+        """
+        named = request.header.version >= FIRST_WITH_SESSIONS
+        return not named or self.cache.has_part_for(request.body["session_id"])
+
+    def never_opened(self, context: Context) -> None:
+        """The request that would have opened this session failed; one that goes on, goes on."""
+        if context.session is not None and not context.incremental:
+            self.cache.remove(context.id)
+
     def open(self, request: Request, now: int) -> Context:
         body = request.body
         wanted = self._wanted(request)

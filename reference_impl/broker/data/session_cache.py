@@ -53,6 +53,11 @@ class SessionCache(Generic[S]):
     def __iter__(self) -> Iterator[S]:
         return (session for shard in self._shards for session in shard.values())
 
+    def has_part_for(self, number: int) -> bool:
+        """Whether a session with this id would be in one of the parts: they share out the ids."""
+        each = _IDS // len(self._shards)
+        return len(self._shards) == 1 or -each < number < each * len(self._shards)
+
     def get(self, number: int) -> S | None:
         return next((shard[number] for shard in self._shards if number in shard), None)
 

@@ -36,6 +36,7 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.purgatory import ANY
 from touchstone.reference_impl.broker.replication.partitions import (
     DEBUGGING,
+    NO_TOPIC_ID,
     LocatedReplica,
     leader_of,
     log_key,
@@ -78,18 +79,15 @@ def handle(
     now: int,
 ) -> Struct | Wait | Hangup:
     body, version = request.body, request.header.version
-    if body["isolation_level"] not in (READ_UNCOMMITTED, READ_COMMITTED):
-        if persona.quirk("fetch.parses-isolation"):
-            return Hangup(f"isolation level {body['isolation_level']}")
+    isolated = body["isolation_level"] in (READ_UNCOMMITTED, READ_COMMITTED)
+    if not isolated and persona.quirk("fetch.parses-isolation"):
+        return Hangup(f"isolation level {body['isolation_level']}")
+    if not sessions.may_have(request):
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     session = sessions.open(request, now)
     if session.error:
         return {"error_code": session.error, "session_id": 0, "responses": []}
     replica = replica_of(request)
-    isolation = LOG_END
-    if replica < 0:
-        committed = body["isolation_level"] == READ_COMMITTED
-        isolation = LAST_STABLE if committed else HIGH_WATERMARK
     max_bytes = _max_bytes(request, replica, quotas, node, persona)
     fetch = _Fetch(
         request,
@@ -102,7 +100,7 @@ def handle(
         session.wanted,
         session,
         version,
-        isolation,
+        _reads_up_to(body["isolation_level"], replica),
         max_bytes,
         min(body["min_bytes"], max_bytes),
         replica,
@@ -114,6 +112,9 @@ def handle(
         or (replica == DEBUGGING and persona.quirk("fetch.debuggers-read-any-replica")),
     )
     news = named = fetch.sorted_out()
+    if named and not isolated:  # nobody asks how isolated a fetch of nothing is
+        sessions.never_opened(session)
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     if replica >= 0:
         news = follower_fetches.busy(replicas, replica, session, named, now, arrives=True)
         named = [want for want in named if not session.rests(want)]
@@ -124,6 +125,12 @@ def handle(
     if not waits or fetch.is_enough(results) or fetch.ready(news, now):
         return fetch.answer(news, results, now)
     return DelayedFetch(fetch, named, now).wait()
+
+
+def _reads_up_to(level: int, replica: int) -> str:
+    if replica >= 0:
+        return LOG_END
+    return LAST_STABLE if level == READ_COMMITTED else HIGH_WATERMARK
 
 
 def _max_bytes(
@@ -327,6 +334,10 @@ class _Fetch:
                 if node and (not own or self.persona.quirk("fetch.tells-own-node")):
                     endpoints[node["node_id"]] = node
         pairs = self.session.select(pairs)
+        by_id = self.version >= FIRST_BY_ID
+        if by_id and any(want.topic_id == NO_TOPIC_ID for want, _ in pairs[:-1]):
+            # Kafka asks whether the next row has the same name, which is null (matchingTopic).
+            return fail(self.request, ErrorCode.UNKNOWN_SERVER_ERROR)
         if self.version <= 9:
             pairs = [(want, self._converted(want, row)) for want, row in pairs]
         return {

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 MarkedPartition = tuple[int, str, int]  # producer id, topic, partition
@@ -22,10 +23,8 @@ CodesByMarker = dict[MarkedPartition, int | None]
 
 
 def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
-    codes: CodesByMarker = {}
-    for marker in request.body["markers"]:
-        for key in _named(marker):
-            codes[key] = None
+    named = [(marker, _named(marker)) for marker in request.body["markers"]]
+    codes: CodesByMarker = {key: None for _, keys in named for key in keys}
     whole: Ticket[Struct] = Ticket()
     unsettled = set(codes)  # counted down: a look at all codes after each answer is quadratic
 
@@ -35,7 +34,7 @@ def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
         if not unsettled:
             whole.give(_answer(codes))
 
-    for marker in request.body["markers"]:
+    for marker, keys in named:
         mark = Mark(
             marker["producer_id"],
             marker["producer_epoch"],
@@ -43,7 +42,9 @@ def handle(request: Request, markers: MarkerWriter, now: int) -> Struct | Wait:
             marker["coordinator_epoch"],
             marker["transaction_version"],
         )
-        for key in _named(marker):
+        if not all(markers.can_be_written(mark, topic, index) for _, topic, index in keys):
+            return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+        for key in keys:
             markers.write(key[1], key[2], mark, now, _then(key, settle))
     if not codes:
         whole.give(_answer(codes))
@@ -61,19 +62,25 @@ def _then(
 
 
 def _named(marker: Struct) -> list[MarkedPartition]:
+    """Each once: of a partition that a marker names again, Kafka keeps one control record."""
     producer = marker["producer_id"]
-    return [
+    named = (
         (producer, topic["name"], index)
         for topic in marker["topics"]
         for index in topic["partition_indexes"]
-    ]
+    )
+    return list(dict.fromkeys(named))
 
 
 def _answer(codes: CodesByMarker) -> Struct:
     markers: dict[int, dict[str, list[Struct]]] = {}
+    last: tuple[int, str] | None = None
+    rows: list[Struct] = []
     for (producer, topic, index), code in codes.items():
-        row = {"partition_index": index, "error_code": code}
-        markers.setdefault(producer, {}).setdefault(topic, []).append(row)
+        if last != (producer, topic):
+            last = producer, topic
+            rows = markers.setdefault(producer, {}).setdefault(topic, [])
+        rows.append({"partition_index": index, "error_code": code})
     return {
         "markers": [
             {

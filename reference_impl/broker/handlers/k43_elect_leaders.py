@@ -94,38 +94,44 @@ def _kraft(
 ) -> list[tuple[str, list[PartitionRow]]]:
     if rows is None:
         done = controller.active.elect(kind, None)
+        by_topic: dict[str, list[ElectionResult]] = {name: [] for name in cluster.topics}
+        for each in done:
+            by_topic[each.topic].append(each)
         return [
-            (name, [_kraft_row(kind, each) for each in done if each.topic == name])
-            for name in cluster.topics
+            (name, [_kraft_row(_kraft_words(kind, name), each) for each in elected])
+            for name, elected in by_topic.items()
         ]
     return [
-        (
-            row["topic"],
-            [
-                _kraft_row(kind, each)
-                for each in controller.active.elect(
-                    kind, [(row["topic"], i) for i in row["partitions"]]
-                )
-            ],
-        )
+        (row["topic"], _kraft_rows(controller, kind, row["topic"], row["partitions"]))
         for row in rows
     ]
 
 
-def _kraft_row(kind: int, elected: ElectionResult) -> PartitionRow:
-    topic, index, outcome = elected
+def _kraft_rows(
+    controller: ClusterController, kind: int, topic: str, indexes: list[int]
+) -> list[PartitionRow]:
+    says = _kraft_words(kind, topic)  # once: a name that no topic can have may be of 32 KB
+    elected = controller.active.elect(kind, [(topic, index) for index in indexes])
+    return [_kraft_row(says, each) for each in elected]
+
+
+def _kraft_words(kind: int, topic: str) -> dict[str, tuple[int, str | None]]:
+    """The code and the message of each outcome whose message names no partition."""
     nobody = _unavailable(kind)
-    code, message = {
+    return {
         "done": (ErrorCode.NONE, None),
         "needless": (ErrorCode.ELECTION_NOT_NEEDED, NEEDLESS),
         "unknown-topic": (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {topic}"),
-        "unknown-partition": (
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-            f"No such partition as {topic}-{index}",
-        ),
         "unavailable": (nobody, NOT_AVAILABLE[ErrorCode(nobody)]),
-    }[outcome]
-    return index, code, message
+    }
+
+
+def _kraft_row(says: dict[str, tuple[int, str | None]], elected: ElectionResult) -> PartitionRow:
+    topic, index, outcome = elected
+    if outcome == "unknown-partition":
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return index, unknown, f"No such partition as {topic}-{index}"
+    return index, *says[outcome]
 
 
 # --------------------------------------------------------------------------------- ZooKeeper

@@ -26,7 +26,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
-    from touchstone.reference_impl.cluster.topology import Partition
+    from touchstone.reference_impl.cluster.topology import Partition, Topic
 
 PartitionRow = tuple[int, int, str | None]  # partition, code, message
 Move = tuple["Partition", list[int]]
@@ -46,16 +46,7 @@ def handle(
         return fail(request, ErrorCode.REQUEST_TIMED_OUT)
     moves: list[Move] = []
     rows = [
-        (
-            topic["name"],
-            [
-                (
-                    p["partition_index"],
-                    *_outcome(controller, cluster, body, topic["name"], p, moves),
-                )
-                for p in topic["partitions"]
-            ],
-        )
+        (topic["name"], _outcomes(controller, cluster, body, topic, moves))
         for topic in body["topics"]
     ]
     active = controller.active
@@ -93,17 +84,36 @@ def _answer(rows: list[tuple[str, list[PartitionRow]]], code: int, message: str 
     }
 
 
+def _outcomes(
+    controller: ClusterController,
+    cluster: Cluster,
+    body: Struct,
+    asked: Struct,
+    moves: list[Move],
+) -> list[PartitionRow]:
+    """The rows of a topic's entries; what is to be moved for them goes to `moves`."""
+    topic = cluster.topic(asked["name"])
+    if topic is None:
+        # Once for all: a name that no topic can have may be of 32 KB.
+        message = f"Unable to find a topic named {asked['name']}."
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return [(row["partition_index"], unknown, message) for row in asked["partitions"]]
+    return [
+        (row["partition_index"], *_outcome(controller, cluster, body, topic, row, moves))
+        for row in asked["partitions"]
+    ]
+
+
 def _outcome(
     controller: ClusterController,
     cluster: Cluster,
     body: Struct,
-    topic: str,
+    topic: Topic,
     row: Struct,
     moves: list[Move],
 ) -> tuple[int, str | None]:
-    """The row of an entry; what is to be moved for it goes to `moves`."""
     try:
-        partition = _kraft_partition(cluster, topic, row["partition_index"])
+        partition = _kraft_partition(topic, row["partition_index"])
         if row["replicas"] is None:
             if not controller.active.cancel(partition):
                 raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
@@ -118,13 +128,11 @@ def _outcome(
 # ------------------------------------------------------------------------------------- KRaft
 
 
-def _kraft_partition(cluster: Cluster, topic: str, index: int) -> Partition:
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if cluster.topic(topic) is None:
-        raise ApiError(unknown, f"Unable to find a topic named {topic}.")
-    partition = cluster.partition(topic, index)
+def _kraft_partition(topic: Topic, index: int) -> Partition:
+    partition = topic.partition(index)
     if partition is None:
-        raise ApiError(unknown, f"Unable to find partition {topic}:{index}.")
+        message = f"Unable to find partition {topic.name}:{index}."
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     return partition
 
 

@@ -26,11 +26,15 @@ def handle(
     request: Request, replicas: Replicas, metadata: MetadataView, persona: Persona, now: int
 ) -> Struct:
     once = cache(partial(_partition, replicas, metadata, persona))
+    refusal = cache(partial(topic_names.refusal, words="invalid" if persona.kraft else "illegal"))
     return {
         "topics": [
             {
                 "name": topic["name"],
-                "partitions": [once(topic["name"], i) for i in topic["partition_indexes"]],
+                "partitions": [
+                    once(topic["name"], refusal(topic["name"]), i)
+                    for i in topic["partition_indexes"]
+                ],
             }
             for topic in request.body["topics"]
         ]
@@ -50,9 +54,13 @@ def fail(request: Request, code: int) -> Struct:
 
 
 def _partition(
-    replicas: Replicas, metadata: MetadataView, persona: Persona, topic: str, index: int
+    replicas: Replicas,
+    metadata: MetadataView,
+    persona: Persona,
+    topic: str,
+    refused: str | None,
+    index: int,
 ) -> Struct:
-    refused = topic_names.refusal(topic, "invalid" if persona.kraft else "illegal")
     looked_at = not persona.quirk("transactions.producers-of-any-name")
     if refused is not None and looked_at:
         return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION, refused)

@@ -80,6 +80,7 @@ def _beat(request: Request) -> Beat:
         else frozenset(
             (bytes(row["topic_id"]), index) for row in owned for index in row["partitions"]
         ),
+        rows=len(owned or ()),
         client_id=request.header.client_id or "",
         client_host="/" + request.connection.peer_host,
         sees=_sees(request),

@@ -52,6 +52,8 @@ def handle(
         offsets.alter(group_id, wanted, now, done, names=bool(body["topics"]))
     except ApiError as refused:
         return fail(request, refused.code) | {"error_message": refused.message}
+    if any(index < 0 for _, index in wanted):  # observed on 4.3.1: the whole request fails
+        return fail(request, E.UNKNOWN_SERVER_ERROR)
     return waiting(ticket, lambda answer: answer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.group.placement import partition_for
+from touchstone.reference_impl.group.placement import java_hash, partition_for
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,9 @@ from touchstone.reference_impl.group.placement import partition_for
 )
 def test_groups_belong_to_partitions(group, partition):
     assert partition_for(group, 50) == partition
+
+
+@pytest.mark.parametrize("text", ["", "1", "-12", "消费组", "😀", "g" * 15, "g" * 16, "z" * 40_000])
+@pytest.mark.parametrize("begin", ["", "polygenelubricants", "消费组😀", "z" * 40_000])
+def test_a_hash_goes_on_from_that_of_what_stands_before(begin, text):
+    assert java_hash(text, java_hash(begin)) == java_hash(begin + text)
