@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("harness.cli.record:command", "Keep real Kafka's answers, for `recorded@V`."),
     "history": ("harness.cli.history:command", "Hold a history of many clients against promises."),
     "nemesis": ("harness.cli.nemesis:command", "Harm a cluster under load and judge what it kept."),
+    "soak": ("harness.cli.soak:command", "Our client works for an hour under faults."),
     "sim": ("harness.cli.sim:command", "Simulate a cluster under faults, seed by seed."),
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
     "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),

@@ -36,12 +36,14 @@ class Process(Generic[P]):
     Whoever gives `heard` is called with each line instead, at once and from another thread.
     """
 
-    def __init__(self, program: P, heard: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, program: P, heard: Callable[[str], None] | None = None, cpu_s: int = CPU_S
+    ) -> None:
         self.program = program
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
 
         def limited() -> None:
-            resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             if program.address_space is not None:
                 resource.setrlimit(resource.RLIMIT_AS, (program.address_space,) * 2)

@@ -19,7 +19,7 @@ from touchstone.harness.model.transcript import Transcript
 Check = Callable[[Transcript], list[Finding]]
 
 # Modules of this folder that serve checkers and are none.
-SHARED = frozenset({"walks", "error_codes", "histories"})
+SHARED = frozenset({"walks", "error_codes", "histories", "soaks"})
 
 
 class CheckerFailed(Exception):

@@ -25,7 +25,7 @@ from touchstone.harness.nemesis.evidence import Look
 from touchstone.harness.nemesis.fault_target import FaultTarget
 
 # Modules of this folder that serve faults and are none.
-SHARED = frozenset({"fault_target", "evidence", "campaign", "stilled", "cuts"})
+SHARED = frozenset({"fault_target", "evidence", "campaign", "soak", "stilled", "cuts"})
 
 
 class Fault(Protocol):

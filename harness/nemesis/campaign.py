@@ -8,11 +8,13 @@ not recover, a partition that could not be read to its end make it INCONCLUSIVE,
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Protocol
 
 from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
 from touchstone.harness.driver import brokers
@@ -62,6 +64,14 @@ class Outcome:
         return INCONCLUSIVE if found == CONFORMS and self.why_not else found
 
 
+class Harmed(Protocol):
+    """A workload as a fault sees it; `over` is set when it has ended by itself."""
+
+    over: threading.Event
+
+    def note(self, what: str) -> None: ...
+
+
 def unsupported(names: Sequence[str], cluster: FaultTarget) -> dict[str, str]:
     """Which of these faults cannot befall this cluster, and why."""
     found = {name: faults()[name].unsupported(cluster) for name in names if name != NONE}
@@ -83,7 +93,7 @@ def run(
             workload.over.wait(WITHOUT_FAULT_S)
             name = random.choice(list(names))
             if name != NONE:
-                bites.append(_bite(cluster, workload, name, random))
+                bites.append(bite(cluster, workload, name, random))
                 say(f"{bites[-1]}; {workload.recorder.counts['send ok']} sends acknowledged")
         whole = workload.finish(DRAIN_S)
     with path.open(encoding="utf-8") as lines:
@@ -91,7 +101,7 @@ def run(
     return Outcome(path, report, bites, whole)
 
 
-def _bite(cluster: FaultTarget, workload: Workload, name: str, random: Random) -> Bite:
+def bite(cluster: FaultTarget, workload: Harmed, name: str, random: Random) -> Bite:
     """One fault, looked at, held, and undone."""
     broker = random.choice(cluster.brokers)
     hold = random.uniform(*HOLD_S)

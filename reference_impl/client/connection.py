@@ -7,6 +7,9 @@ with version 0 (`first_version=0`; the driver's business). Requests made before 
 
 A broker answers in the order of requests, so the head of the queue is the only correlation id that
 may come next; anything else, and any byte left behind an answer, ends the connection.
+
+An answer may ask for silence (`throttling.py`): until then requests are queued, as they are before
+versions are known, and `resume` sends them. Their patience begins when they are sent, as in Java.
 """
 
 from collections import deque
@@ -20,6 +23,7 @@ from touchstone.reference_impl.wire.interpreter import DecodeError
 from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import Ask
+from .throttling import pause_ms
 
 _API_VERSIONS = 18
 SOFTWARE = {"client_software_name": "kafka-touchstone", "client_software_version": "0.1.0"}
@@ -60,6 +64,7 @@ class Connection:
         self._next_id = 0
         self._waiting: deque[_Waiting] = deque()
         self._queued: deque[tuple[int, Ask, int]] = deque()
+        self._quiet_until = 0
         self._hello_deadline = now + 30_000
         if first_version is None:
             first_version = by_name("ApiVersions").latest
@@ -97,8 +102,8 @@ class Connection:
 
     def ask(self, ticket: int, ask: Ask, *, now: int) -> list[Reply]:
         """Send `ask` now, or as soon as versions are known. Raises Unsupported."""
-        if not self.negotiated:
-            self._queued.append((ticket, ask, now + ask.timeout_ms))
+        if not self.negotiated or now < self._quiet_until:
+            self._queued.append((ticket, ask, max(now, self._quiet_until) + ask.timeout_ms))
             return []
         return self._send(ticket, ask, now + ask.timeout_ms)
 
@@ -114,7 +119,9 @@ class Connection:
         out, self._out = b"".join(self._out), []
         return out
 
-    def receive(self, chunk: bytes) -> tuple[list[Reply], list[tuple[int, Unsupported]]]:
+    def receive(
+        self, chunk: bytes, *, now: int
+    ) -> tuple[list[Reply], list[tuple[int, Unsupported]]]:
         """Replies that these bytes complete, and queued asks that turned out impossible."""
         replies: list[Reply] = []
         impossible: list[tuple[int, Unsupported]] = []
@@ -123,19 +130,37 @@ class Connection:
         except FrameError as fault:
             raise ProtocolFault(f"an answer of an impossible size: {fault}") from None
         for frame in frames:
-            reply = self._answered(frame)
+            reply = self._answered(frame, now)
             if reply is not None:
                 replies.append(reply)
-                continue
-            while self.negotiated and self._queued:
-                ticket, ask, deadline = self._queued.popleft()
-                try:
-                    replies += self._send(ticket, ask, deadline)
-                except Unsupported as fault:
-                    impossible.append((ticket, fault))
+            elif self.negotiated:
+                more, never = self.resume(now)
+                replies += more
+                impossible += never
         return replies, impossible
 
-    def _answered(self, frame: bytes) -> Reply | None:
+    def due(self) -> int | None:
+        """When somebody has to look: for an answer that is late, or for what may be sent again."""
+        waits = (self.deadline(), self.resumes_at())
+        return min((each for each in waits if each is not None), default=None)
+
+    def resumes_at(self) -> int | None:
+        """When `resume` has something to send, if it has."""
+        return self._quiet_until if self._queued and self.negotiated else None
+
+    def resume(self, now: int) -> tuple[list[Reply], list[tuple[int, Unsupported]]]:
+        """Send what was queued, unless silence is still asked for; the rest as of `receive`."""
+        replies: list[Reply] = []
+        impossible: list[tuple[int, Unsupported]] = []
+        while self._queued and now >= self._quiet_until:
+            ticket, ask, deadline = self._queued.popleft()
+            try:
+                replies += self._send(ticket, ask, deadline)
+            except Unsupported as fault:
+                impossible.append((ticket, fault))
+        return replies, impossible
+
+    def _answered(self, frame: bytes, now: int) -> Reply | None:
         if not self._waiting:
             raise ProtocolFault("an answer that nobody asked for")
         head = self._waiting[0]  # stays there while its answer may be unreadable: see `abandon`
@@ -152,6 +177,8 @@ class Connection:
         if response.end != len(frame):
             raise ProtocolFault(f"{len(frame) - response.end} bytes after an answer")
         self._waiting.popleft()
+        if pause := pause_ms(head.key, version, response.body):
+            self._quiet_until = max(self._quiet_until, now + pause)
         if head.ticket is not None:
             return Reply(head.ticket, version, response.body)
         self._welcome(head.version, response.body)

@@ -65,14 +65,15 @@ class CorruptFetch(ClientError):
 
 
 class _Buffer(NamedTuple):
-    """Records of a partition that were fetched at `start` and not handed out; then comes `end`,
-    behind a batch of `leader_epoch`.
+    """Records of a partition; `taken` are handed out, and the next one is at `start`. Then comes
+    `end`, behind a batch of `leader_epoch`. (To cut the list for each poll would touch all of it.)
     """
 
     start: int
     records: list[Consumed]
     end: int
     leader_epoch: int
+    taken: int = 0
 
 
 class Consumer:
@@ -349,20 +350,20 @@ class Consumer:
         return place not in self.paused and not (leader and self._epochs.is_due(place, leader))
 
     def _take_from(self, place: TopicPartition, buffer: _Buffer, room: int) -> list[Consumed]:
-        given, left = buffer.records[:room], buffer.records[room:]
+        given = buffer.records[buffer.taken : buffer.taken + room]
         shown, error = self._deserializers.shown(place, given)
         if error is not None:
             self._errors[place] = error
-        if len(shown) < len(given):
-            given, left = given[: len(shown)], buffer.records[len(shown) :]
-            if not given:
-                return []
-        position = left[0].offset if left else buffer.end
+        if given and not shown:
+            return []
+        taken = buffer.taken + len(shown)
+        left = taken < len(buffer.records)
+        position = buffer.records[taken].offset if left else buffer.end
         del self._buffers[place], self.positions[place]
         self.positions[place] = position
-        self._epochs.read(place, given[-1].leader_epoch if left else buffer.leader_epoch)
+        self._epochs.read(place, shown[-1].leader_epoch if left else buffer.leader_epoch)
         if left:
-            self._buffers[place] = buffer._replace(start=position, records=left)
+            self._buffers[place] = buffer._replace(start=position, taken=taken)
         return shown
 
     def _find_positions(self) -> Flow[None]:

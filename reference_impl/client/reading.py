@@ -5,11 +5,15 @@ and under read_committed the records of transactions that the answer lists as ab
 listed first offset until that producer's ABORT marker.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import repeat
+from typing import Any, NamedTuple
 
 from touchstone.reference_impl.wire import records as wire_records
-from touchstone.reference_impl.wire.records import Flat, RecordError, control
+from touchstone.reference_impl.wire.records import BatchHeader, RecordError, batch, control
 from touchstone.reference_impl.wire.records.batch import Header
+from touchstone.reference_impl.wire.records.unpack import Columns, batch_columns
 from touchstone.reference_impl.wire.schema import Struct
 
 
@@ -34,6 +38,9 @@ class Fetched(NamedTuple):
     leader_epoch: int = -1
 
 
+_consumed = partial(tuple.__new__, Consumed)  # in C what a NamedTuple's own __new__ does in Python
+
+
 def read_partition(
     topic: str,
     part: Struct,
@@ -48,33 +55,31 @@ def read_partition(
     """
     data = part.get("records") or b""
     index = part["partition_index"]
-    pending = sorted(
-        (row["first_offset"], row["producer_id"]) for row in part.get("aborted_transactions") or ()
-    )
-    aborted: set[int] = set()
+    aborted = _Aborted(part.get("aborted_transactions") or (), committed_only)
     out: list[Consumed] = []
     whole, epoch, start = False, -1, position
+    columns: Sequence[Iterable[Any]]
     try:
         for pos, size, magic in wire_records.entries(data):
             whole = True
-            if check_crc:
-                wire_records.check_crc(data, pos, size, magic)
-            rows = wire_records.records_of(data, pos, magic)
-            epoch, last = -1, rows[-1].offset if rows else position - 1
             if magic == 2:
                 header = wire_records.read_header(data, pos)
+                if check_crc:
+                    batch.check_crc(data, pos, header)
+                found = batch_columns(data, pos, header)
                 epoch, last = header.partition_leader_epoch, header.last_offset
-                if committed_only and header.producer_id >= 0:
-                    while pending and pending[0][0] <= last:
-                        aborted.add(pending.pop(0)[1])
-                    if header.control:
-                        if rows and control.read_key(rows[0].key).type == control.ABORT:
-                            aborted.discard(header.producer_id)
-                    elif header.transactional and header.producer_id in aborted:
-                        rows = []
-                if header.control:
-                    rows = []
-            out += [_shown(topic, index, row, epoch) for row in rows if row.offset >= position]
+                columns = () if aborted.hides(header, found) else found
+            else:
+                if check_crc:
+                    wire_records.check_crc(data, pos, size, magic)
+                rows = wire_records.records_of(data, pos, magic)
+                columns = tuple(zip(*rows, strict=True))
+                epoch, last = -1, rows[-1].offset if rows else position - 1
+            if columns:
+                shown = _shown(topic, index, columns, epoch)
+                if shown and shown[0].offset < position:
+                    shown = [each for each in shown if each.offset >= position]
+                out += shown
             position = max(position, last + 1)
     except RecordError:
         if position == start:
@@ -84,7 +89,30 @@ def read_partition(
     return Fetched(out, position, epoch)
 
 
-def _shown(topic: str, partition: int, row: Flat, epoch: int) -> Consumed:
-    return Consumed(
-        topic, partition, row.offset, row.timestamp, row.key, row.value, row.headers, epoch
-    )
+class _Aborted:
+    """Which batches nobody is shown: control batches, and what was aborted from a committed reader.
+
+    It is asked about each batch of the answer in turn.
+    """
+
+    def __init__(self, rows: Iterable[Struct], committed_only: bool):
+        self._pending = sorted((row["first_offset"], row["producer_id"]) for row in rows)
+        self._committed_only = committed_only
+        self._producers: set[int] = set()
+
+    def hides(self, header: BatchHeader, columns: Columns) -> bool:
+        if not self._committed_only or header.producer_id < 0:
+            return header.control
+        while self._pending and self._pending[0][0] <= header.last_offset:
+            self._producers.add(self._pending.pop(0)[1])
+        if header.control:
+            if columns.keys and control.read_key(columns.keys[0]).type == control.ABORT:
+                self._producers.discard(header.producer_id)
+            return True
+        return header.transactional and header.producer_id in self._producers
+
+
+def _shown(
+    topic: str, partition: int, columns: Sequence[Iterable[Any]], epoch: int
+) -> list[Consumed]:
+    return [*map(_consumed, zip(repeat(topic), repeat(partition), *columns, repeat(epoch)))]

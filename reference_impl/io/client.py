@@ -59,14 +59,18 @@ _CONNECT_TIMEOUT_S = 10.0
 
 
 class Client:
-    """`run` a flow, or have `admin`, `producer()` and `consumer()` do it."""
+    """`run` a flow, or have `admin`, `producer()` and `consumer()` do it.
+
+    `seed` is of its choices, ids of members among them (KIP-1082); None has the system choose, so
+    that no two clients choose alike.
+    """
 
     def __init__(
         self,
         bootstrap: str | Sequence[str],
         *,
         client_id: str = "touchstone",
-        seed: int = 0,
+        seed: int | None = None,
         connect_timeout_s: float = _CONNECT_TIMEOUT_S,
     ):
         rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap

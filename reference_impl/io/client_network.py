@@ -137,7 +137,7 @@ class ClientNetwork:
 
     def _pass(self, until: int | None) -> None:
         now = now_ms()
-        instants = [link.connection.deadline() for link in self._links.values()]
+        instants = [link.connection.due() for link in self._links.values()]
         soonest = min((each for each in [*instants, until] if each is not None), default=now)
         heard: set[_Link] = set()
         for key, events in self._selector.select(max(0, soonest - now) / 1000):
@@ -154,6 +154,9 @@ class ClientNetwork:
         for link in list(self._links.values()):
             if link not in heard and link.connection.expired(now):
                 self._lose(link, "timeout", "no answer in time")
+            elif link.connection.resumes_at() is not None:
+                self._take(*link.connection.resume(now))
+                self._write(link)
 
     def _connect(self, where: Where) -> _Link:
         first = 0 if where[0] in self._plain else None
@@ -192,10 +195,13 @@ class ClientNetwork:
             self._lose(link, "closed", "the broker closed the connection")
             return
         try:
-            replies, impossible = link.connection.receive(chunk)
+            taken = link.connection.receive(chunk, now=now_ms())
         except ProtocolFault as fault:
             self._lose(link, "malformed", str(fault))
             return
+        self._take(*taken)
+
+    def _take(self, replies: list[Reply], impossible: list[tuple[int, Unsupported]]) -> None:
         self._replied(replies)
         for ticket, why in impossible:
             ask, _ = self._asked[ticket]

@@ -182,8 +182,8 @@ class SimClient:
         self._watch(link)
 
     def _watch(self, link: _Link) -> None:
-        """A broker that owes an answer for too long loses the connection."""
-        due = link.connection.deadline()
+        """A broker that owes an answer for too long loses the connection; silence ends."""
+        due = link.connection.due()
         if due is None or (link.watched is not None and link.watched <= due):
             return
         link.watched = due
@@ -197,7 +197,7 @@ class SimClient:
             self._hang_up(link)
             self._lose(link, "timeout", "no answer in time")
         else:
-            self._watch(link)
+            self._take(link, *link.connection.resume(self._world.now))
 
     def _hang_up(self, link: _Link) -> None:
         self._network.send(self.name, link.host.name, lambda: link.host.hung_up(link.line))
@@ -207,10 +207,15 @@ class SimClient:
             return
         try:
             chunk = len(frame).to_bytes(4, "big") + frame
-            replies, impossible = link.connection.receive(chunk)
+            taken = link.connection.receive(chunk, now=self._world.now)
         except ProtocolFault as fault:
             self._lose(link, "malformed", str(fault))
             return
+        self._take(link, *taken)
+
+    def _take(
+        self, link: _Link, replies: list[Reply], impossible: list[tuple[int, Unsupported]]
+    ) -> None:
         self._replied(replies)
         for ticket, why in impossible:
             ask, _ = self._asked[ticket]

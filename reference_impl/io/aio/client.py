@@ -45,14 +45,18 @@ T = TypeVar("T")
 
 
 class Client:
-    """`await` its faces, or `run` a flow."""
+    """`await` its faces, or `run` a flow.
+
+    `seed` is of its choices, ids of members among them (KIP-1082); None has the system choose, so
+    that no two clients choose alike.
+    """
 
     def __init__(
         self,
         bootstrap: str | Sequence[str],
         *,
         client_id: str = "touchstone",
-        seed: int = 0,
+        seed: int | None = None,
         connect_timeout_s: float = 10.0,
     ):
         rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap

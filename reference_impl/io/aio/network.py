@@ -118,7 +118,11 @@ class AioNetwork:
         self._lose(link, kind, why)
 
     def _receive(self, link: _Link, chunk: bytes) -> None:
-        replies, impossible = link.connection.receive(chunk)
+        self._take(link, *link.connection.receive(chunk, now=now_ms()))
+
+    def _take(
+        self, link: _Link, replies: list[Reply], impossible: list[tuple[int, Unsupported]]
+    ) -> None:
         self._replied(replies)
         for ticket, why in impossible:
             ask, _ = self._asked[ticket]
@@ -127,11 +131,11 @@ class AioNetwork:
         self._watch(link)
 
     def _watch(self, link: _Link) -> None:
-        """Have the link looked at when its first answer is due."""
+        """Have the link looked at when its first answer is due, or it may send again."""
         if link.timer is not None:
             link.timer.cancel()
             link.timer = None
-        due = link.connection.deadline()
+        due = link.connection.due()
         if due is not None:
             wait = max(0, due - now_ms()) / 1000
             link.timer = asyncio.get_running_loop().call_later(wait, self._late, link)
@@ -141,7 +145,7 @@ class AioNetwork:
         if link.connection.expired(now_ms()):
             self._lose(link, "timeout", "no answer in time")
         else:
-            self._watch(link)
+            self._take(link, *link.connection.resume(now_ms()))
 
     def _replied(self, replies: list[Reply]) -> None:
         for reply in replies:

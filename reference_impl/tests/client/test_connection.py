@@ -26,7 +26,9 @@ def heads(connection: Connection) -> list[tuple[int, int, int]]:
 
 def welcome(connection: Connection, version: int, error: int = 0, rows=ROWS, correlation_id=0):
     body = {"error_code": error, "api_keys": rows}
-    return connection.receive(framed(encode_response(HELLO, version, correlation_id, body)))
+    return connection.receive(
+        framed(encode_response(HELLO, version, correlation_id, body)), now=NOW
+    )
 
 
 def answer(correlation_id: int, version: int = 5) -> bytes:
@@ -76,7 +78,7 @@ def test_asks_wait_for_the_versions_and_then_all_go_out():
     assert heads(connection) == []
     assert welcome(connection, by_name("ApiVersions").latest) == ([], [])
     assert heads(connection) == [(METADATA, 5, 1), (METADATA, 5, 2)]
-    replies, _ = connection.receive(answer(1) + answer(2))
+    replies, _ = connection.receive(answer(1) + answer(2), now=NOW)
     assert [reply.ticket for reply in replies] == ["a", "b"]
 
 
@@ -84,7 +86,7 @@ def test_answers_arrive_in_any_chunks():
     connection = ready()
     connection.ask("a", ASK, now=NOW)
     data = answer(1)
-    replies = [reply for byte in data for reply in connection.receive(bytes((byte,)))[0]]
+    replies = [reply for byte in data for reply in connection.receive(bytes((byte,)), now=NOW)[0]]
     assert [reply.ticket for reply in replies] == ["a"]
 
 
@@ -102,12 +104,12 @@ def test_answers_that_end_the_connection(data, reason):
     connection = ready()
     connection.ask("a", ASK, now=NOW)
     with pytest.raises(ProtocolFault, match=reason):
-        connection.receive(data)
+        connection.receive(data, now=NOW)
 
 
 def test_an_answer_to_nothing_ends_the_connection():
     with pytest.raises(ProtocolFault, match="nobody asked"):
-        ready().receive(answer(1))
+        ready().receive(answer(1), now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_an_impossible_ask_that_waited_is_handed_back():
     connection.ask("b", ASK, now=NOW)
     replies, impossible = welcome(connection, by_name("ApiVersions").latest)
     assert [ticket for ticket, _ in impossible] == ["a"] and not replies
-    assert connection.receive(answer(1))[0][0].ticket == "b"
+    assert connection.receive(answer(1), now=NOW)[0][0].ticket == "b"
 
 
 def test_a_body_may_depend_on_the_version():
@@ -150,7 +152,7 @@ def test_nothing_is_awaited_for_acks_0():
     (reply,) = connection.ask("p", Ask(0, "Produce", body, answer=False), now=NOW)
     assert (reply.ticket, reply.body) == ("p", None)
     connection.ask("a", ASK, now=NOW)
-    assert connection.receive(answer(2))[0][0].ticket == "a"
+    assert connection.receive(answer(2), now=NOW)[0][0].ticket == "a"
 
 
 def test_the_oldest_request_decides_when_a_broker_is_too_slow():
@@ -168,3 +170,29 @@ def test_what_was_never_sent_is_known_when_a_connection_ends():
     connection = Connection("c", now=NOW)
     connection.ask("a", ASK, now=NOW)
     assert connection.abandon() == [("a", False)]
+
+
+def produced(correlation_id: int, throttle_time_ms: int, version: int) -> bytes:
+    body = {"responses": [], "throttle_time_ms": throttle_time_ms}
+    return framed(encode_response(PRODUCE, version, correlation_id, body))
+
+
+@pytest.mark.parametrize(("version", "quiet"), [(5, False), (6, True)])
+def test_a_throttled_connection_is_quiet_until_the_time_is_over(version, quiet):
+    rows = [*ROWS[:2], {"api_key": PRODUCE, "min_version": 0, "max_version": version}]
+    connection = Connection("c", now=NOW)
+    connection.outgoing()
+    welcome(connection, by_name("ApiVersions").latest, rows=rows)
+    produce = Ask(0, "Produce", {"acks": 1, "timeout_ms": 1, "topic_data": []}, timeout_ms=100)
+    connection.ask("a", produce, now=NOW)
+    connection.outgoing()
+    replies, _ = connection.receive(produced(1, 400, version), now=NOW)
+    assert [reply.ticket for reply in replies] == ["a"]
+    connection.ask("b", produce, now=NOW + 1)
+    assert (heads(connection) == []) is quiet
+    assert connection.resumes_at() == (NOW + 400 if quiet else None)
+    assert connection.resume(NOW + 399) == ([], []) and heads(connection) == []
+    assert connection.deadline() == (NOW + 500 if quiet else NOW + 101)
+    connection.resume(NOW + 400)
+    assert heads(connection) == ([(PRODUCE, version, 2)] if quiet else [])
+    assert connection.resumes_at() is None

@@ -228,7 +228,7 @@ def test_two_members_share_a_topic_hand_over_and_read_each_record_once():
     with (
         served as cluster,
         Client(cluster.bootstrap) as one,
-        Client(cluster.bootstrap, seed=1) as two,
+        Client(cluster.bootstrap) as two,
     ):
         one.admin.create_topic("shared", partitions=4)
         producer = one.producer()

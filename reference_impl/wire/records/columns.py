@@ -11,7 +11,7 @@ just accepted and only says how many of the next look the same.
 
 from typing import NamedTuple
 
-_ONE_BYTE = 64  # offset deltas below this are one byte of zig-zag varint
+ONE_BYTE = 64  # offset deltas below this are one byte of zig-zag varint
 _TWO_BYTES = 8192
 _SINGLE = bytes(range(0, 128, 2))
 _LOW = bytes((2 * i & 0x7F) | 0x80 for i in range(_TWO_BYTES))
@@ -40,7 +40,7 @@ def _width(byte: int) -> int:
 def extent(payload: bytes, start: int, end: int, index: int, count: int) -> Run | None:
     """The run that begins with record `index` at `start`..`end`, accepted by the caller."""
     step = end - start
-    deltas = _ONE_BYTE if index < _ONE_BYTE else _TWO_BYTES
+    deltas = ONE_BYTE if index < ONE_BYTE else _TWO_BYTES
     n = min(count, deltas) - index
     n = min(n, (len(payload) - start) // step)
     if n < _SHORTEST:
@@ -57,7 +57,7 @@ def extent(payload: bytes, start: int, end: int, index: int, count: int) -> Run 
         if n < _SHORTEST:
             return None
     stop = start + n * step
-    if deltas == _ONE_BYTE:
+    if deltas == ONE_BYTE:
         if payload[delta:stop:step] != _SINGLE[index : index + n]:
             return None
     elif (

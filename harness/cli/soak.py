@@ -1,0 +1,103 @@
+"""`touchstone soak`: our client works for an hour while brokers are harmed; what did it keep?
+
+Unlike `touchstone nemesis`, which judges brokers by short histories, this judges the client, by
+what it sees itself: idempotent producers, a reader of the whole log, and groups of two protocols
+that commit. The exit code is a run's: 0 every promise was kept, 1 one was broken, 2 the harness
+broke, 3 nothing could be concluded.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.harness.checkers.histories import CONFORMS, DIVERGES
+from touchstone.harness.cli.nemesis import BROKE, INTERRUPTED, bootstrap_of, grounded, shape_of
+from touchstone.harness.driver.soak.handle import LoadFailed
+from touchstone.harness.driver.soak.plan import SoakPlan
+from touchstone.harness.model.target import StartFailed, Target, Unavailable
+from touchstone.harness.nemesis import campaign, soak
+from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.reference_impl.client.defects import DEFECTS
+
+HEARTBEAT = 68  # ConsumerGroupHeartbeat
+BROKERS = 3
+
+
+@click.command()
+@click.option("--target", "word", default="kafka@4.3", metavar="T", help="As for pytest suites/.")
+@click.option("--fault", "names", default="kill,pause,partition", help="One, or several: a,b,c.")
+@click.option("--seconds", default=3600.0, help="Without the reading to the end.")
+@click.option("--seed", default=0, help="Of what is sent, who leaves and who is harmed.")
+@click.option("--rate", default=300, type=click.IntRange(1), help="Records a second.")
+@click.option("--partitions", default=6, type=click.IntRange(1), help="Of the topic.")
+@click.option("--defect", "defects", multiple=True, type=click.Choice(sorted(DEFECTS)),
+              metavar="NAME", help="Plant it in the client, to see a soak fail.")  # fmt: skip
+@click.option("--out", default="soak", type=click.Path(path_type=Path), help="For the result.")
+def command(word: str, names: str, **options: Any) -> None:
+    """Have our client produce and consume for an hour while brokers are harmed.
+
+    Idempotent producers, a reader of the whole log and groups of both protocols work in a process
+    of their own on three brokers. Nothing acknowledged may be lost, nothing duplicated, order is
+    kept, groups skip nothing, and the memory of that process stays flat. OUT/soak.json has all of
+    it. Exit code 0: every promise was kept, 1: one was broken, 2: the harness broke, 3: nothing
+    could be concluded.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))  # faults undo themselves
+    wanted = tuple(name.strip() for name in names.split(","))
+    try:
+        target = grounded(word, wanted)
+    except (ValueError, KeyError) as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        sys.exit(main(target, wanted, **options))
+    finally:
+        target.stop()
+
+
+def main(
+    target: Target, names: tuple[str, ...], *, seconds: float, seed: int, rate: int,
+    partitions: int, defects: tuple[str, ...], out: Path,
+) -> int:  # fmt: skip
+    try:
+        reason = target.available()
+        endpoint = None if reason else target.start(shape_of(target, BROKERS, {}))
+    except (Unavailable, StartFailed) as error:
+        reason, endpoint = str(error), None
+    if endpoint is None:
+        click.echo(f"not run: {target.name}: {reason}")
+        return 3
+    cluster = FaultTarget(target.kind, endpoint)
+    refused = campaign.unsupported(names, cluster)
+    for name, why in refused.items():
+        click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
+    if refused:
+        return 3
+    plan = SoakPlan(
+        bootstrap_of(endpoint),
+        "soak",
+        seed,
+        partitions=partitions,
+        rate=rate,
+        defects=defects,
+    )
+    if HEARTBEAT not in target.advertised():
+        plan = replace(plan, protocols=("classic",))
+    click.echo(f"{target.name}: seed {seed}, {seconds:.0f} s, {rate} records/s, {', '.join(names)}")
+    try:
+        result = soak.run(cluster, plan, names, seconds, target.name, click.echo)
+    except LoadFailed as fault:
+        click.echo(f"BROKEN  {fault}", err=True)
+        return BROKE
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "soak.json").write_text(json.dumps(result.row(), indent=1) + "\n", encoding="utf-8")
+    click.echo(result.summary())
+    for text in (*result.problems[:20], *result.missed):
+        click.echo(f"  {text}")
+    return {CONFORMS: 0, DIVERGES: 1}.get(result.verdict, 3)

@@ -1,0 +1,84 @@
+"""`touchstone soak` for a moment: a sound client conforms, one with a planted defect does not."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from touchstone.harness.__main__ import main
+from touchstone.harness.driver.soak.handle import Handle, LoadFailed
+from touchstone.harness.driver.soak.plan import SoakPlan, load
+from touchstone.reference_impl.broker.faults.fault_plan import Rule
+from touchstone.reference_impl.io.server import serve
+
+
+def soaked(tmp_path, *words: str):
+    done = CliRunner().invoke(
+        main, ["soak", "--target", "reference@4.3", "--out", str(tmp_path), *words]
+    )
+    return done, json.loads((tmp_path / "soak.json").read_text(encoding="utf-8"))
+
+
+def test_a_plan_is_one_line():
+    plan = SoakPlan(("127.0.0.1:1",), "t", defects=("never-retries",))
+    assert "\n" not in plan.dump() and load(plan.dump()) == plan
+
+
+@pytest.mark.slow
+def test_a_sound_client_keeps_every_promise_while_a_broker_is_killed(tmp_path):
+    done, row = soaked(tmp_path, "--fault", "kill", "--seconds", "12", "--seed", "3")
+    assert done.exit_code == 0, done.output
+    counts = row["last"]["counts"]
+    assert row["bites"] and counts["acknowledged"] == counts["read"] > 0
+    assert "seed 3" in done.output and row["samples"]
+
+
+def played(*defects: str) -> list[str]:
+    """What a client with these defects leads to when its brokers' answers go wrong."""
+    findings: list[str] = []
+    with serve(brokers=3, release="4.3") as cluster:
+        plan = SoakPlan(tuple(cluster.bootstrap), "t", partitions=1, rate=200, defects=defects)
+        seen: list[int] = []
+
+        def hear(row):
+            findings.extend(row["findings"])
+            seen.append(row["counts"].get("acknowledged", 0))
+
+        with Handle(plan, hear) as client:
+            while not client.over.is_set() and (not seen or seen[-1] < 50):
+                client.over.wait(0.05)
+            cluster.faults.add(Rule(action="close", api="Produce", times=3))
+            cluster.faults.add(
+                Rule(action="error", api="Produce", times=6, error="NOT_LEADER_OR_FOLLOWER")
+            )
+            at = seen[-1]
+            while not client.over.is_set() and seen[-1] < at + 50:
+                client.over.wait(0.05)
+            client.finish()
+    return findings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("defects", "said"),
+    [
+        (("duplicates-on-retry",), "a duplicate"),
+        (("never-retries", "swallows-errors"), "acknowledged at -1"),
+        (("commits-the-last-offset",), "was committed instead of"),
+        (("loses-the-first-of-a-fetch",), "nobody was given"),
+    ],
+)
+def test_a_defect_of_the_client_is_found(defects, said):
+    assert any(said in text for text in played(*defects))
+
+
+@pytest.mark.slow
+def test_a_client_that_cannot_start_is_told_as_our_mistake():
+    with (
+        Handle(SoakPlan(("127.0.0.1:1",), "t"), lambda row: None) as client,
+        pytest.raises(LoadFailed, match="refused"),
+    ):
+        client.over.wait(60)
+        client.finish()
