@@ -207,7 +207,7 @@ class SimClient:
             return
         try:
             chunk = len(frame).to_bytes(4, "big") + frame
-            replies, impossible = link.connection.receive(chunk)
+            replies, impossible = link.connection.receive(chunk, now=self._world.now)
         except ProtocolFault as fault:
             self._lose(link, "malformed", str(fault))
             return

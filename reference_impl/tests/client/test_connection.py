@@ -26,7 +26,7 @@ def heads(connection: Connection) -> list[tuple[int, int, int]]:
 
 def welcome(connection: Connection, version: int, error: int = 0, rows=ROWS, correlation_id=0):
     body = {"error_code": error, "api_keys": rows}
-    return connection.receive(framed(encode_response(HELLO, version, correlation_id, body)))
+    return connection.receive(framed(encode_response(HELLO, version, correlation_id, body)), now=0)
 
 
 def answer(correlation_id: int, version: int = 5) -> bytes:
@@ -76,7 +76,7 @@ def test_asks_wait_for_the_versions_and_then_all_go_out():
     assert heads(connection) == []
     assert welcome(connection, by_name("ApiVersions").latest) == ([], [])
     assert heads(connection) == [(METADATA, 5, 1), (METADATA, 5, 2)]
-    replies, _ = connection.receive(answer(1) + answer(2))
+    replies, _ = connection.receive(answer(1) + answer(2), now=0)
     assert [reply.ticket for reply in replies] == ["a", "b"]
 
 
@@ -84,7 +84,7 @@ def test_answers_arrive_in_any_chunks():
     connection = ready()
     connection.ask("a", ASK, now=NOW)
     data = answer(1)
-    replies = [reply for byte in data for reply in connection.receive(bytes((byte,)))[0]]
+    replies = [reply for byte in data for reply in connection.receive(bytes((byte,)), now=0)[0]]
     assert [reply.ticket for reply in replies] == ["a"]
 
 
@@ -102,12 +102,12 @@ def test_answers_that_end_the_connection(data, reason):
     connection = ready()
     connection.ask("a", ASK, now=NOW)
     with pytest.raises(ProtocolFault, match=reason):
-        connection.receive(data)
+        connection.receive(data, now=0)
 
 
 def test_an_answer_to_nothing_ends_the_connection():
     with pytest.raises(ProtocolFault, match="nobody asked"):
-        ready().receive(answer(1))
+        ready().receive(answer(1), now=0)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_an_impossible_ask_that_waited_is_handed_back():
     connection.ask("b", ASK, now=NOW)
     replies, impossible = welcome(connection, by_name("ApiVersions").latest)
     assert [ticket for ticket, _ in impossible] == ["a"] and not replies
-    assert connection.receive(answer(1))[0][0].ticket == "b"
+    assert connection.receive(answer(1), now=0)[0][0].ticket == "b"
 
 
 def test_a_body_may_depend_on_the_version():
@@ -150,7 +150,7 @@ def test_nothing_is_awaited_for_acks_0():
     (reply,) = connection.ask("p", Ask(0, "Produce", body, answer=False), now=NOW)
     assert (reply.ticket, reply.body) == ("p", None)
     connection.ask("a", ASK, now=NOW)
-    assert connection.receive(answer(2))[0][0].ticket == "a"
+    assert connection.receive(answer(2), now=0)[0][0].ticket == "a"
 
 
 def test_the_oldest_request_decides_when_a_broker_is_too_slow():
