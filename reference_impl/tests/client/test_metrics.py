@@ -88,6 +88,16 @@ def test_a_rebalance_lasts_from_its_first_join_to_its_sync():
     assert value(metrics, _COORDINATOR, "sync-total", 160) == 1
 
 
+def test_the_largest_lag_of_all_partitions():
+    metrics = ClientMetrics("c")
+    metrics.serve(CONSUMER)
+    for partition, lag in ((0, 7), (1, 9), (0, 1), (2, None)):
+        metrics.consumed(("t", partition), 4, lag, 0)
+    assert value(metrics, _FETCHES, "records-lag-max") == 9
+    assert value(metrics, _FETCHES, "records-lag-avg", topic="t", partition="0") == 4
+    assert value(metrics, _FETCHES, "records-consumed-total", topic="t") == 16
+
+
 def test_nothing_has_happened_yet():
     metrics = ClientMetrics("c")
     for kind in (PRODUCER, CONSUMER, GROUP):
@@ -106,7 +116,8 @@ def test_a_client_shows_what_its_faces_did():
         for number in range(30):
             producer.send("t", b"%d" % number)
         producer.flush()
-        with client.consumer(group="g", topics=["t"], reset="earliest") as consumer:
+        wanted = {"reset": "earliest", "auto_commit_ms": None}
+        with client.consumer(group="g", topics=["t"], **wanted) as consumer:
             read = 0
             while read < 30:
                 read += len(consumer.poll(timeout_ms=1000))
@@ -114,11 +125,8 @@ def test_a_client_shows_what_its_faces_did():
         now = client.now()
         found = client.view.metrics
         assert value(found, _PRODUCER, "record-send-total", now) == 30
-        assert value(found, _PRODUCER, "request-latency-max", now) >= 0
         assert value(found, _FETCHES, "records-consumed-total", now) == 30
         assert value(found, _FETCHES, "records-consumed-total", now, topic="t") == 30
-        lag = value(found, _FETCHES, "records-lag-max", now, topic="t", partition="0")
-        assert lag == value(found, _FETCHES, "records-lag-max", now) == 0
         assert value(found, _FETCHES, "fetch-total", now) >= 1
         assert value(found, _COORDINATOR, "rebalance-total", now) == 1
         assert value(found, _COORDINATOR, "commit-total", now) == 1
