@@ -8,8 +8,7 @@ defaults that Java's client of that release has; keyword arguments win over them
 from __future__ import annotations
 
 import base64
-import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .admin import Admin
@@ -37,7 +36,9 @@ _WRITES = {"key.serializer": bytes, "value.serializer": bytes}
 
 
 class Cores:
-    """`bootstrap` are addresses `HOST:PORT`. Raises ConfigException."""
+    """`bootstrap` are addresses `HOST:PORT`. `randrange(n)` gives a number below n, `randbytes(n)`
+    n bytes. Raises ConfigException.
+    """
 
     def __init__(
         self,
@@ -45,14 +46,15 @@ class Cores:
         *,
         client_id: str,
         config: Config,
+        randrange: Callable[[int], int],
+        randbytes: Callable[[int], bytes],
         release: str = NEWEST,
-        seed: int = 0,
         now: int = 0,
     ) -> None:
         self.bootstrap = bootstrap.split(",") if isinstance(bootstrap, str) else list(bootstrap)
         hosts = [row.strip().rpartition(":") for row in self.bootstrap]
         self.view = View([(host.strip("[]"), int(port)) for host, _, port in hosts], now)
-        self.random = random.Random(seed)
+        self._randrange, self._randbytes = randrange, randbytes
         self.security, self.client_id = PLAINTEXT, client_id
         self._config, self._release = config, release
         self._admin_options: dict[str, Any] | None = None
@@ -76,11 +78,11 @@ class Cores:
         self.view.metrics.serve(PRODUCER)
         told = self._told(config, _WRITES)
         if told is None:
-            return Producer(self.view, randrange=self.random.randrange, **options)
+            return Producer(self.view, randrange=self._randrange, **options)
         found = producer_config(told, release or self._release)
         options = producer_options(found) | options
         if found["transactional.id"] is None:
-            return Producer(self.view, randrange=self.random.randrange, **options)
+            return Producer(self.view, randrange=self._randrange, **options)
         options.setdefault("transaction_timeout_ms", found["transaction.timeout.ms"])
         return self.transactional_producer(found["transactional.id"], options)
 
@@ -90,7 +92,7 @@ class Cores:
         """It has no producer id yet: its `init` is to be run."""
         self.view.metrics.serve(PRODUCER)
         return TransactionalProducer(
-            self.view, transactional_id, randrange=self.random.randrange, **options
+            self.view, transactional_id, randrange=self._randrange, **options
         )
 
     def consumer(
@@ -159,4 +161,4 @@ class Cores:
 
     def _member_id(self) -> str:
         """As a client makes its own (KIP-1082)."""
-        return base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
+        return base64.urlsafe_b64encode(self._randbytes(16)).decode().rstrip("=")

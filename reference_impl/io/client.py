@@ -7,6 +7,7 @@ a flow runs, `guard` only while a core decides.
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -67,15 +68,17 @@ class Client:
         seed: int = 0,
         connect_timeout_s: float = _CONNECT_TIMEOUT_S,
     ):
+        self.random = random.Random(seed)
         self._cores = cores = Cores(
             bootstrap,
             client_id=client_id,
             config=config,
+            randrange=self.random.randrange,
+            randbytes=self.random.randbytes,
             release=release,
-            seed=seed,
             now=self.now(),
         )
-        self.bootstrap, self.view, self.random = cores.bootstrap, cores.view, cores.random
+        self.bootstrap, self.view = cores.bootstrap, cores.view
         self.client_id = cores.client_id
         self.lock = threading.RLock()
         self.guard: AbstractContextManager[object] = nullcontext()

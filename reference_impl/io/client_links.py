@@ -47,9 +47,9 @@ class Link:
         self.connection = connection
         self._tls = tls
 
-    def heard(self, chunk: bytes) -> bytes:
+    def decrypted(self, chunk: bytes) -> bytes:
         """What bytes of the socket say. Raises SslAuthenticationException, ProtocolFault."""
-        return chunk if self._tls is None else self._tls.heard(chunk)
+        return chunk if self._tls is None else self._tls.decrypted(chunk)
 
     def outgoing(self) -> bytes:
         """Bytes for the socket, each given once."""
@@ -130,13 +130,13 @@ class ClientLinks(ABC, Generic[L]):
         self._links[where] = link
         return link
 
-    def _heard(self, link: L, chunk: bytes) -> None:
+    def _receive(self, link: L, chunk: bytes) -> None:
         """Take in what the socket gave; no bytes: the broker closed it."""
         if not chunk:
             self._lose(link, "closed", CLOSED)
             return
         try:
-            replies, impossible = link.connection.receive(link.heard(chunk), now=now_ms())
+            replies, impossible = link.connection.receive(link.decrypted(chunk), now=now_ms())
         except ProtocolFault as fault:
             self._lose(link, "malformed", str(fault))
             return

@@ -139,4 +139,4 @@ class ClientNetwork(ClientLinks[_Link]):
         except OSError as fault:
             self._lose(link, "closed", str(fault))
             return
-        self._heard(link, chunk)
+        self._receive(link, chunk)

@@ -44,7 +44,7 @@ class ClientTls:
         self._answered = False
         self._stream.received(b"")  # our half of the handshake begins it
 
-    def heard(self, chunk: bytes) -> bytes:
+    def decrypted(self, chunk: bytes) -> bytes:
         """What the broker says. With TLS 1.3 it may refuse us only after the handshake."""
         try:
             found = self._stream.received(chunk)

@@ -7,6 +7,7 @@ faces may be awaited by several tasks.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Self, TypeVar, overload
@@ -54,15 +55,17 @@ class Client:
         seed: int = 0,
         connect_timeout_s: float = 10.0,
     ):
+        self.random = random.Random(seed)
         self._cores = cores = Cores(
             bootstrap,
             client_id=client_id,
             config=config,
+            randrange=self.random.randrange,
+            randbytes=self.random.randbytes,
             release=release,
-            seed=seed,
             now=now_ms(),
         )
-        self.view, self.random = cores.view, cores.random
+        self.view = cores.view
         security = ClientSecurity(self.random.random, cores.security)
         self._network = AioNetwork(self.view, cores.client_id, connect_timeout_s, security)
         self._members: list[AioGroupConsumer | AioShareConsumer] = []

@@ -83,7 +83,7 @@ class AioNetwork(ClientLinks[_Link]):
             except OSError as fault:
                 self._lose(link, "closed", str(fault))
                 return
-            self._heard(link, chunk)
+            self._receive(link, chunk)
             if self._links.get(link.where) is link:
                 self._write(link)
 

@@ -91,7 +91,7 @@ def test_a_secret_is_in_no_message():
 
 
 def cores(config=None):
-    return Cores("a:1", client_id="c", config=config)
+    return Cores("a:1", client_id="c", config=config, randrange=lambda n: 0, randbytes=bytes)
 
 
 FACES = {
