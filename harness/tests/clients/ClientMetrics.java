@@ -29,7 +29,7 @@ class ClientMetrics {
             .getConstructor(Metrics.class).newInstance(new Metrics());
         addTemplates(found, senders, "allTemplates");
         Object fetches = Class.forName(place + "consumer.internals.FetchMetricsRegistry")
-            .getConstructor().newInstance();
+            .getConstructor(String.class).newInstance("consumer");
         for (var field : fetches.getClass().getFields())
             if (field.get(fetches) instanceof MetricNameTemplate each) add(found, each);
         found.forEach(System.out::println);

@@ -20,7 +20,7 @@ PROGRAM = Path(__file__).with_name("ClientMetrics.java")
 def of_java() -> set[str]:
     try:
         jars = class_path(kafka_home("4.3.1"))
-        command = [find_java(), "-cp", jars, str(PROGRAM)]
+        command = [str(find_java().executable), "-cp", jars, str(PROGRAM)]
     except Unavailable as missing:
         pytest.skip(f"not run: {missing}")
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
