@@ -3,7 +3,9 @@
 Bytes in, replies out. The first request is ApiVersions in the newest version we know; a broker that
 does not know it answers UNSUPPORTED_VERSION in version 0 and says which it does know (KIP-35,
 KIP-511), and we ask again. One that closes the connection instead gets a new connection that begins
-with version 0 (`first_version=0`; the driver's business). Requests made before that are queued.
+with version 0 (`first_version=0`; the driver's business). Requests made before that are queued, and
+so they are while an `authenticator` still has to say who we are: it begins with version 0, which a
+broker on a SASL listener cannot take for a token.
 
 A broker answers in the order of requests, so the head of the queue is the only correlation id that
 may come next; anything else, and any byte left behind an answer, ends the connection.
@@ -23,9 +25,11 @@ from touchstone.reference_impl.wire.interpreter import DecodeError
 from touchstone.reference_impl.wire.schema import Struct
 
 from .flow import Ask
+from .security.authenticator import Said, SaslAuthenticator
 from .throttling import pause_ms
 
 _API_VERSIONS = 18
+_PATIENCE_MS = 30_000  # with an answer to a question of our own
 SOFTWARE = {"client_software_name": "kafka-touchstone", "client_software_version": "0.1.0"}
 
 
@@ -51,12 +55,19 @@ class _Waiting:
     correlation_id: int
     key: int
     version: int
-    ticket: int | None  # None: our own question about versions
+    ticket: int | None  # None: our own question, about versions or of the authenticator
     deadline: int
 
 
 class Connection:
-    def __init__(self, client_id: str | None, *, now: int, first_version: int | None = None):
+    def __init__(
+        self,
+        client_id: str | None,
+        *,
+        now: int,
+        first_version: int | None = None,
+        authenticator: SaslAuthenticator | None = None,
+    ):
         self.client_id = client_id
         self.advertised: dict[int, tuple[int, int]] | None = None
         self._frames = Frames()
@@ -65,8 +76,11 @@ class Connection:
         self._waiting: deque[_Waiting] = deque()
         self._queued: deque[tuple[int, Ask, int]] = deque()
         self._quiet_until = 0
-        self._hello_deadline = now + 30_000
-        if first_version is None:
+        self._own_deadline = now + _PATIENCE_MS
+        self._authenticator = authenticator
+        if authenticator is not None:
+            first_version = 0
+        elif first_version is None:
             first_version = by_name("ApiVersions").latest
         self._hello(first_version)
 
@@ -74,8 +88,14 @@ class Connection:
     def negotiated(self) -> bool:
         return self.advertised is not None
 
+    @property
+    def ready(self) -> bool:
+        """Whether requests may be sent: versions are known, and so are we where that is asked."""
+        known = self._authenticator is None or self._authenticator.complete
+        return known and self.negotiated
+
     def _hello(self, version: int) -> None:
-        self._write(_API_VERSIONS, version, SOFTWARE, None, self._hello_deadline)
+        self._write(_API_VERSIONS, version, SOFTWARE, None, self._own_deadline)
 
     def _write(
         self, key: int, version: int, body: Struct, ticket: int | None, deadline: int | None
@@ -102,7 +122,10 @@ class Connection:
 
     def ask(self, ticket: int, ask: Ask, *, now: int) -> list[Reply]:
         """Send `ask` now, or as soon as versions are known. Raises Unsupported."""
-        if not self.negotiated or now < self._quiet_until:
+        if self._authenticator is not None and self._authenticator.expiring(now):
+            self._own_deadline = now + _PATIENCE_MS
+            self._say(self._authenticator.renew(now))
+        if not self.ready or now < self._quiet_until:
             self._queued.append((ticket, ask, max(now, self._quiet_until) + ask.timeout_ms))
             return []
         return self._send(ticket, ask, now + ask.timeout_ms)
@@ -122,7 +145,10 @@ class Connection:
     def receive(
         self, chunk: bytes, *, now: int
     ) -> tuple[list[Reply], list[tuple[int, Unsupported]]]:
-        """Replies that these bytes complete, and queued asks that turned out impossible."""
+        """Replies that these bytes complete, and queued asks that turned out impossible.
+
+        Raises ProtocolFault, or AuthenticationException where the broker does not believe us.
+        """
         replies: list[Reply] = []
         impossible: list[tuple[int, Unsupported]] = []
         try:
@@ -133,7 +159,7 @@ class Connection:
             reply = self._answered(frame, now)
             if reply is not None:
                 replies.append(reply)
-            elif self.negotiated:
+            else:
                 more, never = self.resume(now)
                 replies += more
                 impossible += never
@@ -146,13 +172,13 @@ class Connection:
 
     def resumes_at(self) -> int | None:
         """When `resume` has something to send, if it has."""
-        return self._quiet_until if self._queued and self.negotiated else None
+        return self._quiet_until if self._queued and self.ready else None
 
     def resume(self, now: int) -> tuple[list[Reply], list[tuple[int, Unsupported]]]:
         """Send what was queued, unless silence is still asked for; the rest as of `receive`."""
         replies: list[Reply] = []
         impossible: list[tuple[int, Unsupported]] = []
-        while self._queued and now >= self._quiet_until:
+        while self._queued and self.ready and now >= self._quiet_until:
             ticket, ask, deadline = self._queued.popleft()
             try:
                 replies += self._send(ticket, ask, deadline)
@@ -160,10 +186,24 @@ class Connection:
                 impossible.append((ticket, fault))
         return replies, impossible
 
+    def _say(self, said: Said | None) -> None:
+        """What the authenticator says next."""
+        if said is None:
+            return
+        if said.key is not None:
+            self._write(said.key, said.version, said.body, None, self._own_deadline)
+            return
+        self._out.append(framed(said.frame))
+        self._waiting.append(_Waiting(-1, -1, 0, None, self._own_deadline))
+
     def _answered(self, frame: bytes, now: int) -> Reply | None:
         if not self._waiting:
             raise ProtocolFault("an answer that nobody asked for")
         head = self._waiting[0]  # stays there while its answer may be unreadable: see `abandon`
+        if self._authenticator is not None and self._authenticator.bare:
+            self._waiting.popleft()
+            self._say(self._authenticator.framed(frame, now))
+            return None
         found = int.from_bytes(frame[:4], "big")
         if len(frame) < 4 or found != head.correlation_id:
             raise ProtocolFault(f"correlation id {found}, expected {head.correlation_id}")
@@ -181,10 +221,13 @@ class Connection:
             self._quiet_until = max(self._quiet_until, now + pause)
         if head.ticket is not None:
             return Reply(head.ticket, version, response.body)
-        self._welcome(head.version, response.body)
+        if head.key == _API_VERSIONS:
+            self._welcome(head.version, response.body, now)
+        elif self._authenticator is not None:
+            self._say(self._authenticator.answered(head.key, response.body, now))
         return None
 
-    def _welcome(self, asked: int, body: Struct) -> None:
+    def _welcome(self, asked: int, body: Struct, now: int) -> None:
         ranges = {
             row["api_key"]: (row["min_version"], row["max_version"]) for row in body["api_keys"]
         }
@@ -197,6 +240,8 @@ class Connection:
             raise ProtocolFault(f"ApiVersions failed with {code}")
         else:
             self.advertised = ranges
+            if self._authenticator is not None:
+                self._say(self._authenticator.versions(ranges, now))
 
     def deadline(self) -> int | None:
         """When the first of the waiting requests will have waited too long."""

@@ -46,6 +46,7 @@ from .position_epochs import UNKNOWN, EpochEnd, PositionEpochs, ends, was_cut
 from .read_replicas import ReadReplicas
 from .reading import Consumed, read_partition
 from .reset_policy import TO_EARLIEST, TO_LATEST, ResetPolicy, reset_policy
+from .running import put_off
 
 
 class Wakeup(ClientError):
@@ -115,18 +116,8 @@ class Consumer:
         self.high_watermarks: dict[TopicPartition, int] = {}
         self.stable_offsets: dict[TopicPartition, int] = {}
         self.paused: set[TopicPartition] = set()
-        self.fetcher = Fetcher(
-            view,
-            FetchOptions(
-                isolation,
-                max_wait_ms,
-                min_bytes,
-                max_bytes,
-                partition_max_bytes,
-                request_timeout_ms,
-                rack,
-            ),
-        )
+        wants = isolation, max_wait_ms, min_bytes, max_bytes, partition_max_bytes
+        self.fetcher = Fetcher(view, FetchOptions(*wants, request_timeout_ms, rack))
         self._deserializers = Deserializers(key_deserializer, value_deserializer)
         self._replicas = ReadReplicas(view, metadata_max_age_ms)
         self._epochs = PositionEpochs(view)
@@ -271,6 +262,12 @@ class Consumer:
         out = self._hand_out()
         if not out:
             out = yield from self._fetch(end, asks, stale)
+        with put_off(bool(out)):
+            yield from self._prepare_next(out, end, stale)
+        return out
+
+    def _prepare_next(self, out: list[Consumed], end: int | None, stale: set[str]) -> Flow[None]:
+        """Fetch ahead, or raise or wait for what keeps records away; and ask who leads."""
         if out:
             yield from self._fetch_ahead()
         else:
@@ -286,7 +283,6 @@ class Consumer:
             self._failures += 1
         if stale:
             yield from refresh(self.view, sorted(stale))
-        return out
 
     def _fetch(self, end: int | None, asks: bool, stale: set[str]) -> Flow[list[Consumed]]:
         """Ask and wait; again if what came was sent ahead, and is of no use after a seek."""
@@ -364,6 +360,7 @@ class Consumer:
         self._epochs.read(place, shown[-1].leader_epoch if left else buffer.leader_epoch)
         if left:
             self._buffers[place] = buffer._replace(start=position, taken=taken)
+        self.view.metrics.consumed(place, len(shown), self.lag(place), self.view.now)
         return shown
 
     def _find_positions(self) -> Flow[None]:

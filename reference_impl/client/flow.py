@@ -63,16 +63,20 @@ class Answer:
     body: Struct
 
 
-FailureKind = Literal["refused", "closed", "timeout", "unsupported", "malformed"]
+FailureKind = Literal["refused", "closed", "timeout", "unsupported", "malformed", "unauthenticated"]
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer. After `refused` or `unsupported` the request was certainly not carried out."""
+    """No answer. After `refused`, `unsupported` or `unauthenticated` it was not carried out.
+
+    `error` is why nobody believes whom (`security.errors`); `running.resume` raises it in the flow.
+    """
 
     ask: Ask
     kind: FailureKind
     reason: str
+    error: Exception | None = None
 
 
 Outcome = Answer | Failed
@@ -114,7 +118,7 @@ class Unreachable(ClientError):
 
     def __init__(self, failed: Failed):
         self.kind = failed.kind
-        self.final = failed.kind == "unsupported"  # no other try can do better
+        self.final = failed.kind in ("unsupported", "unauthenticated")  # no try can do better
         super().__init__(f"{failed.ask.api}: {failed.kind}: {failed.reason}")
 
 

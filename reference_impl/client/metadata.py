@@ -25,6 +25,7 @@ from .flow import (
     Pause,
     Unreachable,
 )
+from .metrics.client_metrics import ClientMetrics
 
 NO_ID = bytes(16)
 
@@ -73,6 +74,7 @@ class View:
     def __init__(self, bootstrap: Sequence[tuple[str, int]], now: int = 0):
         self.now = now
         self.backoff = Backoff()
+        self.metrics = ClientMetrics()  # what everybody who knows this view counts
         self.patience_ms = 30_000  # with whoever is asked what anybody may answer
         self.cluster_id: str | None = None
         self.controller_id = -1

@@ -44,6 +44,7 @@ from .metadata import Tries, View, persist
 from .metadata_updates import MetadataUpdates
 from .producer_batch import Delivery, ProducerBatch
 from .producer_options import ProducerOptions
+from .security.errors import AuthenticationException
 from .sender import Expired, Sender
 from .sequences import NOBODY, Sequences
 from .serializers import SerializationError
@@ -210,7 +211,12 @@ class Producer:
         asks = self._metadata.ask() + self._sender.due_requests()
         if asks or self._advance():
             until = min(until, self.view.now)
-        yield NetworkPoll(asks, self._sender.inbox, until)
+        try:
+            yield NetworkPoll(asks, self._sender.inbox, until)
+        except AuthenticationException as refused:  # Java's `send` returns a failed future
+            self._settle()
+            self._drop_unsent(refused)
+            return
         self._settle()
         self._advance()
 

@@ -267,6 +267,7 @@ class Sender:
             self._give_up(batch, error)
 
     def _put_back(self, batch: ProducerBatch) -> None:
+        self._count("record-retry", batch)
         self.accumulator.put_back(batch, self.view.now)
 
     def _doubt(self, batch: ProducerBatch, told: Struct | None) -> None:
@@ -298,6 +299,7 @@ class Sender:
     ) -> None:
         """A batch that waits or is under way will not be delivered."""
         if not batch.done:
+            self._count("record-error", batch)
             if self.sequences is not None:
                 self.sequences.failed(batch, getattr(error, "code", 0), certain=certain)
             self._given_up(batch, error)
@@ -310,6 +312,10 @@ class Sender:
             self.done.append(batch)
         if not batch.in_flight:
             self.accumulator.release(batch)
+
+    def _count(self, sensor: str, batch: ProducerBatch) -> None:
+        records, now = len(batch.deliveries), self.view.now
+        self.view.metrics.by_topic(sensor, records, now, batch.place[0])
 
     # --- time ----------------------------------------------------------------------------------
 

@@ -6,11 +6,9 @@ format --add-scram`, KIP-900).
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Protocol
 
 from touchstone.reference_impl.cluster.scram_credentials import (
@@ -19,27 +17,24 @@ from touchstone.reference_impl.cluster.scram_credentials import (
     NUMBERS,
     ScramCredential,
 )
+from touchstone.reference_impl.security.scram import client_key, salted, server_key, stored_key
 
-HASHES: Mapping[str, str] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 _SALT_BYTES = 20
 
 
 def of_salted(
     mechanism: str, salt: bytes, salted_password: bytes, iterations: int
 ) -> ScramCredential:
-    kind = HASHES[mechanism]
-    client_key = hmac.digest(salted_password, b"Client Key", kind)
-    server_key = hmac.digest(salted_password, b"Server Key", kind)
-    stored_key = hashlib.new(kind, client_key).digest()
-    return ScramCredential(salt, stored_key, server_key, iterations)
+    stored = stored_key(mechanism, client_key(mechanism, salted_password))
+    return ScramCredential(salt, stored, server_key(mechanism, salted_password), iterations)
 
 
 def of_password(
     mechanism: str, password: str, salt: bytes | None = None, iterations: int = FEWEST
 ) -> ScramCredential:
     salt = secrets.token_bytes(_SALT_BYTES) if salt is None else salt
-    salted = hashlib.pbkdf2_hmac(HASHES[mechanism], password.encode(), salt, iterations)
-    return of_salted(mechanism, salt, salted, iterations)
+    hashed = salted(mechanism, password.encode(), salt, iterations)
+    return of_salted(mechanism, salt, hashed, iterations)
 
 
 def parse(text: str) -> tuple[str, str, ScramCredential]:
@@ -54,12 +49,12 @@ def parse(text: str) -> tuple[str, str, ScramCredential]:
         raise ValueError("Expected configuration string to start with [ and to end with ]")
     cells = dict(_component(each) for each in inside[1:-1].split(","))
     name = cells.pop("name", None)
-    password, salted = cells.pop("password", None), cells.pop("saltedpassword", None)
+    password, hashed = cells.pop("password", None), cells.pop("saltedpassword", None)
     salt = cells.pop("salt", None)
     iterations = int(cells.pop("iterations", str(FEWEST)))
     if name is None:
         raise ValueError("You must supply 'name' to add-scram")
-    if password is None and (salted is None or salt is None):
+    if password is None and (hashed is None or salt is None):
         raise ValueError("You must supply 'password', or 'saltedpassword' and 'salt', to add-scram")
     if cells:
         raise ValueError(f"Unknown SCRAM configurations: {', '.join(sorted(cells))}")
@@ -68,7 +63,7 @@ def parse(text: str) -> tuple[str, str, ScramCredential]:
     seed = None if salt is None else b64decode(salt)
     if password is not None:
         return name, mechanism, of_password(mechanism, password, seed, iterations)
-    return name, mechanism, of_salted(mechanism, seed or b"", b64decode(salted or ""), iterations)
+    return name, mechanism, of_salted(mechanism, seed or b"", b64decode(hashed or ""), iterations)
 
 
 class CredentialStore(Protocol):

@@ -17,8 +17,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from touchstone.reference_impl.client.configs.definitions import NEWEST
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.interceptors import acknowledge
+from touchstone.reference_impl.client.metrics.client_metrics import MetricName
 from touchstone.reference_impl.client.producer import Delivery, SerializationError
 from touchstone.reference_impl.io.client import Client
 
@@ -43,7 +45,9 @@ class BackgroundProducer:
     ) -> None:
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
-        self._client = Client(bootstrap, client_id=client_id)
+        self._client = Client(
+            bootstrap, config, client_id=client_id, release=options.get("release", NEWEST)
+        )
         self._client.guard = self._lock
         try:
             self.core = self._client.producer(config, **options).core
@@ -89,6 +93,11 @@ class BackgroundProducer:
             if not self._changed.wait_for(lambda: self._told(delivery), seconds):
                 raise TimedOut(f"{delivery.topic}: not done after {timeout_ms} ms")
         return delivery.result()
+
+    def metrics(self) -> Mapping[MetricName, float]:
+        """Java's metrics of this producer, by group, name and tags."""
+        with self._lock:
+            return self._client.metrics()
 
     def flush(self) -> None:
         """Until every record that was sent is done and its callback has returned."""

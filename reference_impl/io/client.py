@@ -7,7 +7,6 @@ a flow runs, `guard` only while a core decides.
 
 from __future__ import annotations
 
-import base64
 import random
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,31 +14,23 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
-from touchstone.reference_impl.client.admin import Admin
-from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
-from touchstone.reference_impl.client.configs.consumer_config import (
-    consumer_config,
-    consumer_options,
-)
 from touchstone.reference_impl.client.configs.definitions import NEWEST
-from touchstone.reference_impl.client.configs.producer_config import (
-    producer_config,
-    producer_options,
-)
-from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.cores import Cores
 from touchstone.reference_impl.client.flow import (
     Ask,
     Failed,
     Flow,
+    Inbox,
     NetworkPoll,
     Outcome,
     Pause,
     TopicPartition,
 )
+from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
-from touchstone.reference_impl.client.metadata import View
+from touchstone.reference_impl.client.metrics.client_metrics import MetricName
 from touchstone.reference_impl.client.producer import Producer
-from touchstone.reference_impl.client.share_consumer import ShareConsumer
+from touchstone.reference_impl.client.running import refusal, resume
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.io.blocking import (
     BlockingAdmin,
@@ -50,7 +41,9 @@ from touchstone.reference_impl.io.blocking import (
     BlockingShareConsumer,
     BlockingTransactionalProducer,
 )
-from touchstone.reference_impl.io.client_network import ClientNetwork, now_ms
+from touchstone.reference_impl.io.client_links import now_ms
+from touchstone.reference_impl.io.client_network import ClientNetwork
+from touchstone.reference_impl.io.client_security import ClientSecurity
 from touchstone.reference_impl.io.heartbeats import Heartbeats, KeptAlive
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -61,6 +54,8 @@ _CONNECT_TIMEOUT_S = 10.0
 class Client:
     """`run` a flow, or have `admin`, `producer()` and `consumer()` do it.
 
+    `config` has Java's names (`client.cores`): those of its connections, such as
+    `security.protocol`, and any that its faces are to have. Raises ConfigException.
     `seed` is of its choices, ids of members among them (KIP-1082); None has the system choose, so
     that no two clients choose alike.
     """
@@ -68,21 +63,30 @@ class Client:
     def __init__(
         self,
         bootstrap: str | Sequence[str],
+        config: Mapping[str, Any] | None = None,
         *,
         client_id: str = "touchstone",
+        release: str = NEWEST,
         seed: int | None = None,
         connect_timeout_s: float = _CONNECT_TIMEOUT_S,
     ):
-        rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
-        self.bootstrap = list(rows)
-        hosts = [row.rpartition(":") for row in rows]
-        self.view = View([(host, int(port)) for host, _, port in hosts], self.now())
-        self.client_id = client_id
         self.random = random.Random(seed)
+        self._cores = cores = Cores(
+            bootstrap,
+            client_id=client_id,
+            config=config,
+            randrange=self.random.randrange,
+            randbytes=self.random.randbytes,
+            release=release,
+            now=self.now(),
+        )
+        self.bootstrap, self.view = cores.bootstrap, cores.view
+        self.client_id = cores.client_id
         self.lock = threading.RLock()
         self.guard: AbstractContextManager[object] = nullcontext()
         self._running = 0  # flows, each but the first by a callback of the one before
-        self._network = ClientNetwork(self.view, client_id, connect_timeout_s)
+        security = ClientSecurity(self.random.random, cores.security)
+        self._network = ClientNetwork(self.view, self.client_id, connect_timeout_s, security)
         self._interrupted = False
         self._heartbeats: list[Heartbeats] = []
 
@@ -102,6 +106,10 @@ class Client:
             each.stop()
         self._network.close()
 
+    def metrics(self) -> Mapping[MetricName, float]:
+        """Java's metrics of what this client's faces have done, by group, name and tags."""
+        return self.view.metrics.read(self.now())
+
     def drop(self, node: int) -> None:
         """End the connections to a node, if there are any; the next ask makes a new one."""
         with self.lock:
@@ -109,42 +117,36 @@ class Client:
 
     @property
     def admin(self) -> BlockingAdmin:
-        return BlockingAdmin(self, Admin(self.view))
+        return BlockingAdmin(self, self._cores.admin())
 
     def producer(
-        self, config: Mapping[str, Any] | None = None, *, release: str = NEWEST, **options: Any
+        self,
+        config: Mapping[str, Any] | None = None,
+        *,
+        release: str | None = None,
+        **options: Any,
     ) -> BlockingProducer:
         """A producer; `config` has Java's names, with the defaults of that release's client.
 
-        `options` are `Producer`'s keyword arguments and win over `config`. Serializers are `bytes`
-        where nobody names others. Raises ConfigException.
+        `options` are `Producer`'s keyword arguments and win over `config`. Raises ConfigException.
         """
         self.view.now = self.now()
-        if config is not None:
-            writes = {"key.serializer": bytes, "value.serializer": bytes}
-            found = producer_config(self._mine | writes | dict(config), release)
-            options = producer_options(found) | options
-            if found["transactional.id"] is not None:
-                options.setdefault("transaction_timeout_ms", found["transaction.timeout.ms"])
-                return self.transactional_producer(found["transactional.id"], **options)
-        producer = Producer(self.view, randrange=self.random.randrange, **options)
-        return BlockingProducer(self, producer)
-
-    @property
-    def _mine(self) -> dict[str, Any]:
-        """What Java's clients each want to be told, and every client of ours has from here."""
-        return {"bootstrap.servers": self.bootstrap, "client.id": self.client_id}
+        return self._face_of(self._cores.producer(config, release, options))
 
     def transactional_producer(
         self, transactional_id: str, **options: Any
     ) -> BlockingTransactionalProducer:
         """A producer that has taken its id: `begin` comes next."""
         self.view.now = self.now()
-        producer = TransactionalProducer(
-            self.view, transactional_id, randrange=self.random.randrange, **options
-        )
-        self.run(producer.init())
-        return BlockingTransactionalProducer(self, producer)
+        core = self._cores.transactional_producer(transactional_id, options)
+        self.run(core.init())
+        return BlockingTransactionalProducer(self, core)
+
+    def _face_of(self, core: Producer) -> BlockingProducer:
+        if not isinstance(core, TransactionalProducer):
+            return BlockingProducer(self, core)
+        self.run(core.init())
+        return BlockingTransactionalProducer(self, core)
 
     @overload
     def consumer(
@@ -181,7 +183,8 @@ class Client:
         topics: Iterable[str] = (),
         protocol: str = "classic",
         config: Mapping[str, Any] | None = None,
-        release: str = NEWEST,
+        release: str | None = None,
+        heartbeat_in_background: bool = True,
         **options: Any,
     ) -> BlockingConsumer:
         """A consumer of these partitions, or of its share of `topics` as a member of `group`.
@@ -191,50 +194,30 @@ class Client:
         that release's client; keyword arguments win over it. Raises ConfigException.
         """
         self.view.now = self.now()
-        if config is not None:
-            reads = {"key.deserializer": bytes, "value.deserializer": bytes}
-            named = {"group.id": group, "group.protocol": protocol} if group is not None else {}
-            found = consumer_config(self._mine | reads | named | dict(config), release)
-            options = consumer_options(found) | options
-            group, protocol = found["group.id"], (found["group.protocol"] or "classic").lower()
-        alive = options.pop("heartbeat_in_background", True)
-        if group is None:
-            if topics:
-                raise ValueError("topics are shared out in a group: name one, or give partitions")
-            alone = Consumer(self.view, **options)
-            alone.assign(places)
-            return BlockingConsumer(self, alone)
-        member: BlockingGroupConsumer
-        if protocol == "consumer":
-            core = Kip848Consumer(self.view, group, member_id=self._member_id(), **options)
-            member = BlockingKip848Consumer(self, core)
-        elif protocol == "classic":
-            member = BlockingGroupConsumer(self, ClassicConsumer(self.view, group, **options))
-        else:
-            raise ValueError(f"group protocol {protocol!r}: there are 'classic' and 'consumer'")
-        if topics:
-            member.subscribe(topics)
-        else:
-            member.assign(places)
-        if alive:
+        core = self._cores.consumer(places, group, topics, protocol, config, release, options)
+        if not isinstance(core, GroupConsumer):
+            return BlockingConsumer(self, core)
+        modern = isinstance(core, Kip848Consumer)
+        member = (BlockingKip848Consumer if modern else BlockingGroupConsumer)(self, core)
+        if heartbeat_in_background:
             member.heartbeat_in_background()
         return member
 
     def share_consumer(
-        self, group: str, topics: Iterable[str] = (), **options: Any
+        self,
+        group: str | None = None,
+        topics: Iterable[str] = (),
+        *,
+        config: Mapping[str, Any] | None = None,
+        release: str | None = None,
+        **options: Any,
     ) -> BlockingShareConsumer:
-        """A member of a share group (KIP-932, brokers from 4.2 on)."""
+        """A member of a share group (KIP-932, brokers from 4.2 on); `config` as of `consumer`."""
         self.view.now = self.now()
-        core = ShareConsumer(self.view, group, member_id=self._member_id(), **options)
-        if topics:
-            core.subscribe(topics)
+        core = self._cores.share_consumer(group, topics, config, release, options)
         made = BlockingShareConsumer(self, core)
         made.heartbeat_in_background()
         return made
-
-    def _member_id(self) -> str:
-        """As a client makes its own (KIP-1082)."""
-        return base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
 
     def keep_alive(self, core: KeptAlive) -> Heartbeats:
         """A thread that keeps this member in its group between its calls."""
@@ -253,6 +236,8 @@ class Client:
         with self.lock:
             (outcome,) = self._ask([Ask(node, api, body, **options)])
         if isinstance(outcome, Failed):
+            if (refused := refusal([outcome])) is not None:
+                raise refused
             raise ConnectionError(f"{api}: {outcome.kind}: {outcome.reason}")
         return outcome.body
 
@@ -272,18 +257,20 @@ class Client:
 
     def _run(self, flow: Flow[T]) -> T:
         given: list[Outcome] | None = None
+        inbox: Inbox | None = None
         while True:
             try:
                 with self.guard:
                     self.view.now = self.now()
-                    wanted = next(flow) if given is None else flow.send(given)
+                    wanted = resume(flow, given, inbox)
             except StopIteration as end:
                 result: T = end.value
                 return result
-            given = []
+            given, inbox = [], None
             if isinstance(wanted, Pause):
                 self._network.wait(lambda: False, wanted.until)
             elif isinstance(wanted, NetworkPoll):
+                inbox = wanted.inbox
                 self._poll(wanted)
             else:
                 given = self._ask(wanted)

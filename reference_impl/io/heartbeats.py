@@ -10,9 +10,11 @@ Source: AbstractCoordinator.HeartbeatThread at 4.3.1; clause CONS-44, KIP-62.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Any, Protocol
 
 from touchstone.reference_impl.client.flow import Flow
+from touchstone.reference_impl.client.security.errors import AuthenticationException
 
 _LEAST_S, _MOST_S = 0.02, 1.0
 
@@ -63,7 +65,8 @@ class Heartbeats:
                 continue
             try:
                 if not self._over.is_set():
-                    self._client.run(self._core.keep_alive())
+                    with suppress(AuthenticationException):  # the next call meets it as well
+                        self._client.run(self._core.keep_alive())
             except OSError:
                 return  # the client is closed
             finally:

@@ -116,7 +116,9 @@ def encode_tags(tags: dict[int, bytes]) -> bytes:
         return b"\0"
     out = [unsigned_varint(len(tags))]
     for tag, content in sorted(tags.items()):
-        number = unsigned_varint(tag & 0xFFFFFFFF)  # readers have it as an int, which may be below 0
+        number = unsigned_varint(
+            tag & 0xFFFFFFFF
+        )  # readers have it as an int, which may be below 0
         out += (number, unsigned_varint(len(content)), content)
     return b"".join(out)
 

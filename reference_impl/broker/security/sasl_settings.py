@@ -21,13 +21,13 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
     of_listener,
     prefix,
 )
-from touchstone.reference_impl.broker.security import jaas
 from touchstone.reference_impl.broker.security.mechanism import NewSaslServer
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, TokenRules
 from touchstone.reference_impl.broker.security.plain import Plain
 from touchstone.reference_impl.broker.security.scram import Scram
 from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
+from touchstone.reference_impl.security import jaas
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona

@@ -10,10 +10,8 @@ five releases.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import re
-import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
@@ -21,31 +19,27 @@ from typing import NamedTuple, Protocol
 from touchstone.reference_impl.broker.security.mechanism import EITHER_ID, CredentialsRefused
 from touchstone.reference_impl.cluster.hash_order import copied_map
 from touchstone.reference_impl.cluster.scram_credentials import FEWEST, ScramCredential
-from touchstone.reference_impl.cluster.scram_keys import HASHES
+from touchstone.reference_impl.security.scram import (
+    BASE64,
+    NAME,
+    PRINTABLE,
+    TOKEN_AUTHENTICATION,
+    VALUE,
+    fresh_nonce,
+    read_name,
+    signature,
+    stored_key,
+    veiled,
+)
 
-_VALUE, _NAME = r"[\x01-\x2b\x2d-\x7f]+", r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
-_PRINTABLE = r"[\x21-\x2b\x2d-\x7e]+"
-_BASE64 = r"(?:[a-zA-Z0-9/+]{4})*(?:[a-zA-Z0-9/+]{3}=|[a-zA-Z0-9/+]{2}==)?"
-_EXTENSIONS = rf"(?:,[A-Za-z]+={_VALUE})*"
+_EXTENSIONS = rf"(?:,[A-Za-z]+={VALUE})*"
 _FIRST = re.compile(
-    rf"n,(?:a=(?P<id>{_NAME}))?,(?:m={_VALUE},)?n=(?P<name>{_NAME}),r=(?P<nonce>{_PRINTABLE})"
+    rf"n,(?:a=(?P<id>{NAME}))?,(?:m={VALUE},)?n=(?P<name>{NAME}),r=(?P<nonce>{PRINTABLE})"
     rf"(?P<extensions>{_EXTENSIONS})"
 )
 _FINAL = re.compile(
-    rf"c=(?P<channel>{_BASE64}),r=(?P<nonce>{_PRINTABLE}){_EXTENSIONS},p=(?P<proof>{_BASE64})"
+    rf"c=(?P<channel>{BASE64}),r=(?P<nonce>{PRINTABLE}){_EXTENSIONS},p=(?P<proof>{BASE64})"
 )
-_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_NONCE_BITS = 130
-TOKEN_AUTHENTICATION = "tokenauth"
-
-
-def fresh_nonce() -> str:
-    """130 random bits in base 36 (ScramFormatter.secureRandomString)."""
-    number, digits = secrets.randbits(_NONCE_BITS), ""
-    while number:
-        number, digit = divmod(number, len(_DIGITS))
-        digits = _DIGITS[digit] + digits
-    return digits or "0"
 
 
 class Account(NamedTuple):
@@ -81,7 +75,7 @@ class Scram:
         token_sessions_end: bool,
         nonce: Callable[[], str] = fresh_nonce,
     ) -> None:
-        self._hash, self._accounts = HASHES[mechanism], accounts
+        self._mechanism, self._accounts = mechanism, accounts
         self._checks_nonce, self._hears_extensions = checks_nonce, hears_extensions
         self._token_sessions_end, self._nonce = token_sessions_end, nonce
         self._first: _First | None = None
@@ -131,22 +125,20 @@ class Scram:
         channel = b64encode(b64decode(parts["channel"])).decode()
         said = f"{first.messages},c={channel},r={parts['nonce']}".encode()
         credential, proof = first.account.credential, b64decode(parts["proof"])
-        signature = hmac.digest(credential.stored_key, said, self._hash)
-        if len(proof) != len(signature):
+        ours = signature(self._mechanism, credential.stored_key, said)
+        if len(proof) != len(ours):
             raise CredentialsRefused
-        client_key = bytes(a ^ b for a, b in zip(signature, proof, strict=True))
-        stored_key = hashlib.new(self._hash, client_key).digest()
-        if not hmac.compare_digest(stored_key, credential.stored_key):
+        found = stored_key(self._mechanism, veiled(ours, proof))
+        if not hmac.compare_digest(found, credential.stored_key):
             raise CredentialsRefused
         self.user = first.account.user
         if self._token_sessions_end:
             self.expires = first.account.expires
-        return b"v=" + b64encode(hmac.digest(credential.server_key, said, self._hash))
+        return b"v=" + b64encode(signature(self._mechanism, credential.server_key, said))
 
 
 def _user(name: str) -> str:
-    """The name behind its spelling, in which "=" and "," are =3D and =2C."""
-    text = name.replace("=2C", ",")
-    if "=" in text.replace("=3D", ""):
-        raise CredentialsRefused
-    return text.replace("=3D", "=")
+    try:
+        return read_name(name)
+    except ValueError:
+        raise CredentialsRefused from None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
+from touchstone.reference_impl.security.scram import salted
 from touchstone.reference_impl.wire.schema import Struct
 
 from ..flow import Flow, KafkaError
@@ -17,9 +17,6 @@ from .results import Results, V, error_in, everywhere, picked
 class ScramMechanism(IntEnum):
     SCRAM_SHA_256 = 1
     SCRAM_SHA_512 = 2
-
-
-_DIGESTS = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 
 
 class ScramCredential(NamedTuple):
@@ -38,9 +35,9 @@ class ScramUpsertion(NamedTuple):
 
     @property
     def salted_password(self) -> bytes:
-        """Hi() of RFC 5802: the broker never sees the password."""
-        digest = _DIGESTS[self.mechanism]
-        return hashlib.pbkdf2_hmac(digest, self.password, self.salt, self.iterations)
+        """The broker never sees the password."""
+        name = self.mechanism.name.replace("_", "-")
+        return salted(name, self.password, self.salt, self.iterations)
 
 
 class ScramDeletion(NamedTuple):

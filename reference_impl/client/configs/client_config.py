@@ -18,6 +18,14 @@ from .validators import check, without_duplicates
 
 LOG = logging.getLogger("touchstone.client.configs")
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+OF_CONNECTIONS = (
+    *("client.id", "sasl.jaas.config", "sasl.mechanism", "security.protocol"),
+    *("ssl.cipher.suites", "ssl.enabled.protocols", "ssl.endpoint.identification.algorithm"),
+    *("ssl.key.password", "ssl.keystore.certificate.chain", "ssl.keystore.key"),
+    *("ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type"),
+    *("ssl.truststore.certificates", "ssl.truststore.location", "ssl.truststore.password"),
+    "ssl.truststore.type",
+)
 _ONE_EACH_UP_TO = "2.8"  # AbstractConfig.logUnused: one line per name, later one for all of them
 
 
@@ -64,9 +72,11 @@ def options(
 ) -> dict[str, Any]:
     """The keyword arguments that these values are for a core, and warnings about the others.
 
-    `elsewhere` are names that somebody else obeys, so nothing is said about them.
+    `elsewhere` are names that somebody else obeys, as connections do `OF_CONNECTIONS`, so nothing
+    is said about them.
     """
     known = config.values.keys()
+    elsewhere = (*elsewhere, *OF_CONNECTIONS)
     unknown = [name for name in config.originals if name not in known and name not in elsewhere]
     _warn_of_unknown(unknown, config.release)
     for name in config.originals:

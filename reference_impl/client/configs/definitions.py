@@ -38,14 +38,22 @@ class Definition:
 @cache
 def definitions(client: ClientKind, release: str = NEWEST) -> Mapping[str, Definition]:
     """Every name that this client of this release knows. Raises ValueError for other releases."""
+    return {**definitions_of_every_client(release), **_defined_in(client, release)}
+
+
+@cache
+def definitions_of_every_client(release: str = NEWEST) -> Mapping[str, Definition]:
+    """The names that all clients define alike."""
+    return _defined_in("every_client", release)
+
+
+def _defined_in(file: str, release: str) -> dict[str, Definition]:
     at = RELEASES.index(release)
     found = {}
-    for file in ("every_client", client):
-        rows = json.loads((_HERE / f"{file}.json").read_text())
-        for name, changes in rows.items():
-            row = [each for each in changes if RELEASES.index(each["since"]) <= at][-1:]
-            if row and not row[0].get("gone"):
-                found[name] = _definition(name, row[0])
+    for name, changes in json.loads((_HERE / f"{file}.json").read_text()).items():
+        row = [each for each in changes if RELEASES.index(each["since"]) <= at][-1:]
+        if row and not row[0].get("gone"):
+            found[name] = _definition(name, row[0])
     return found
 
 

@@ -7,28 +7,25 @@ faces may be awaited by several tasks.
 from __future__ import annotations
 
 import asyncio
-import base64
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Self, TypeVar, overload
 
-from touchstone.reference_impl.client.admin import Admin
-from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
-from touchstone.reference_impl.client.consumer import Consumer
+from touchstone.reference_impl.client.configs.definitions import NEWEST
+from touchstone.reference_impl.client.cores import Cores
 from touchstone.reference_impl.client.flow import (
     Ask,
     Flow,
+    Inbox,
     NetworkPoll,
     Outcome,
     Pause,
     TopicPartition,
 )
 from touchstone.reference_impl.client.group_consumer import GroupConsumer
-from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
-from touchstone.reference_impl.client.metadata import View
-from touchstone.reference_impl.client.producer import Producer
-from touchstone.reference_impl.client.share_consumer import ShareConsumer
+from touchstone.reference_impl.client.metrics.client_metrics import MetricName
+from touchstone.reference_impl.client.running import resume
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.io.aio.faces import (
     AioAdmin,
@@ -39,13 +36,14 @@ from touchstone.reference_impl.io.aio.faces import (
     AioTransactionalProducer,
 )
 from touchstone.reference_impl.io.aio.network import AioNetwork
-from touchstone.reference_impl.io.client_network import now_ms
+from touchstone.reference_impl.io.client_links import now_ms
+from touchstone.reference_impl.io.client_security import ClientSecurity
 
 T = TypeVar("T")
 
 
 class Client:
-    """`await` its faces, or `run` a flow.
+    """`await` its faces, or `run` a flow. `config` as of `io.client.Client`.
 
     `seed` is of its choices, ids of members among them (KIP-1082); None has the system choose, so
     that no two clients choose alike.
@@ -54,16 +52,26 @@ class Client:
     def __init__(
         self,
         bootstrap: str | Sequence[str],
+        config: Mapping[str, Any] | None = None,
         *,
         client_id: str = "touchstone",
+        release: str = NEWEST,
         seed: int | None = None,
         connect_timeout_s: float = 10.0,
     ):
-        rows = bootstrap.split(",") if isinstance(bootstrap, str) else bootstrap
-        hosts = [row.rpartition(":") for row in rows]
-        self.view = View([(host, int(port)) for host, _, port in hosts], now_ms())
         self.random = random.Random(seed)
-        self._network = AioNetwork(self.view, client_id, connect_timeout_s)
+        self._cores = cores = Cores(
+            bootstrap,
+            client_id=client_id,
+            config=config,
+            randrange=self.random.randrange,
+            randbytes=self.random.randbytes,
+            release=release,
+            now=now_ms(),
+        )
+        self.view = cores.view
+        security = ClientSecurity(self.random.random, cores.security)
+        self._network = AioNetwork(self.view, cores.client_id, connect_timeout_s, security)
         self._members: list[AioGroupConsumer | AioShareConsumer] = []
 
     async def __aenter__(self) -> Self:
@@ -78,13 +86,26 @@ class Client:
             each.end_heartbeats()
         await self._network.close()
 
+    def metrics(self) -> Mapping[MetricName, float]:
+        """Java's metrics of what this client's faces have done, by group, name and tags."""
+        return self.view.metrics.read(now_ms())
+
     @property
     def admin(self) -> AioAdmin:
-        return AioAdmin(self, Admin(self.view))
+        return AioAdmin(self, self._cores.admin())
 
-    def producer(self, **options: Any) -> AioProducer:
+    def producer(
+        self,
+        config: Mapping[str, Any] | None = None,
+        *,
+        release: str | None = None,
+        **options: Any,
+    ) -> AioProducer:
+        """A producer; `config` has Java's names. One with a `transactional.id` is refused here."""
         self.view.now = now_ms()
-        core = Producer(self.view, randrange=self.random.randrange, **options)
+        core = self._cores.producer(config, release, options)
+        if isinstance(core, TransactionalProducer):
+            raise ValueError("transactional.id: `await client.transactional_producer(id)`")
         return AioProducer(self, core)
 
     async def transactional_producer(
@@ -92,9 +113,7 @@ class Client:
     ) -> AioTransactionalProducer:
         """A producer that has taken its id: `begin` comes next."""
         self.view.now = now_ms()
-        core = TransactionalProducer(
-            self.view, transactional_id, randrange=self.random.randrange, **options
-        )
+        core = self._cores.transactional_producer(transactional_id, options)
         await self.run(core.init())
         return AioTransactionalProducer(self, core)
 
@@ -121,26 +140,19 @@ class Client:
         group: str | None = None,
         topics: Iterable[str] = (),
         protocol: str = "classic",
+        config: Mapping[str, Any] | None = None,
+        release: str | None = None,
         heartbeat_in_background: bool = True,
         **options: Any,
     ) -> AioConsumer:
-        """A consumer of these partitions, or of its share of `topics` as a member of `group`."""
+        """A consumer of these partitions, or of its share of `topics` as a member of `group`.
+
+        `config` has Java's names, as of `io.client.Client.consumer`.
+        """
         self.view.now = now_ms()
-        if group is None:
-            alone = Consumer(self.view, **options)
-            alone.assign(places)
-            return AioConsumer(self, alone)
-        core: GroupConsumer
-        if protocol == "consumer":
-            core = Kip848Consumer(self.view, group, member_id=self._member_id(), **options)
-        elif protocol == "classic":
-            core = ClassicConsumer(self.view, group, **options)
-        else:
-            raise ValueError(f"group protocol {protocol!r}: there are 'classic' and 'consumer'")
-        if topics:
-            core.subscribe(topics)
-        else:
-            core.assign(places)
+        core = self._cores.consumer(places, group, topics, protocol, config, release, options)
+        if not isinstance(core, GroupConsumer):
+            return AioConsumer(self, core)
         member = AioGroupConsumer(self, core)
         self._members.append(member)
         if heartbeat_in_background:
@@ -148,37 +160,39 @@ class Client:
         return member
 
     def share_consumer(
-        self, group: str, topics: Iterable[str] = (), **options: Any
+        self,
+        group: str | None = None,
+        topics: Iterable[str] = (),
+        *,
+        config: Mapping[str, Any] | None = None,
+        release: str | None = None,
+        **options: Any,
     ) -> AioShareConsumer:
-        """A member of a share group (KIP-932, brokers from 4.2 on)."""
+        """A member of a share group (KIP-932, brokers from 4.2 on); `config` as of `consumer`."""
         self.view.now = now_ms()
-        core = ShareConsumer(self.view, group, member_id=self._member_id(), **options)
-        if topics:
-            core.subscribe(topics)
+        core = self._cores.share_consumer(group, topics, config, release, options)
         made = AioShareConsumer(self, core)
         self._members.append(made)
         made.heartbeat_in_background()
         return made
 
-    def _member_id(self) -> str:
-        """As a client makes its own (KIP-1082)."""
-        return base64.urlsafe_b64encode(self.random.randbytes(16)).decode().rstrip("=")
-
     async def run(self, flow: Flow[T]) -> T:
         """Do what the flow yields until it returns."""
         given: list[Outcome] | None = None
+        inbox: Inbox | None = None
         try:
             while True:
                 self.view.now = now_ms()
                 try:
-                    wanted = next(flow) if given is None else flow.send(given)
+                    wanted = resume(flow, given, inbox)
                 except StopIteration as end:
                     result: T = end.value
                     return result
-                given = []
+                given, inbox = [], None
                 if isinstance(wanted, Pause):
                     await asyncio.sleep(max(0, wanted.until - now_ms()) / 1000)
                 elif isinstance(wanted, NetworkPoll):
+                    inbox = wanted.inbox
                     await self._poll(wanted)
                 else:
                     given = await self._ask(wanted)

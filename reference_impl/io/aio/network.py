@@ -1,78 +1,51 @@
-"""The client's sockets under asyncio: a task for each connection, outcomes to who asked.
-
-As `io.client_network`: a connection serves one node and one lane, and an ask that was started has
-exactly one outcome.
-"""
+"""The client's sockets under asyncio: a task for each connection, outcomes to who asked."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 
-from touchstone.reference_impl.client.connection import (
-    Connection,
-    ProtocolFault,
-    Reply,
-    Unsupported,
-)
-from touchstone.reference_impl.client.flow import Answer, Ask, Failed, FailureKind, Outcome
+from touchstone.reference_impl.client.connection import Connection
+from touchstone.reference_impl.client.flow import Outcome
 from touchstone.reference_impl.client.metadata import View
-from touchstone.reference_impl.io.client_network import Sink, Where, now_ms
+from touchstone.reference_impl.io.client_links import ClientLinks, Link, Where, now_ms
+from touchstone.reference_impl.io.client_security import ClientSecurity
+from touchstone.reference_impl.io.client_tls import ClientTls
 
 _CHUNK = 1 << 18
 
 
-class _Link:
+class _Link(Link):
     """A connection, its task, and its stream once it is connected."""
 
-    def __init__(self, where: Where, address: tuple[str, int], connection: Connection):
-        self.where = where
+    def __init__(
+        self, where: Where, connection: Connection, tls: ClientTls | None, address: tuple[str, int]
+    ):
+        super().__init__(where, connection, tls)
         self.address = address
-        self.connection = connection
         self.writer: asyncio.StreamWriter | None = None
         self.task: asyncio.Task[None] | None = None
         self.timer: asyncio.TimerHandle | None = None
 
     def flush(self) -> None:
-        if self.writer is not None and (out := self.connection.outgoing()):
+        if self.writer is not None and (out := self.outgoing()):
             self.writer.write(out)
 
 
-class AioNetwork:
-    def __init__(self, view: View, client_id: str, connect_timeout_s: float):
-        self.view = view
-        self.client_id = client_id
-        self.connect_timeout_s = connect_timeout_s
-        self._links: dict[Where, _Link] = {}
-        self._asked: dict[int, tuple[Ask, Sink]] = {}  # by ticket
-        self._plain: set[int] = set()  # nodes that closed on our ApiVersions; they get version 0
-        self._serial = 0
+class AioNetwork(ClientLinks[_Link]):
+    def __init__(
+        self, view: View, client_id: str, connect_timeout_s: float, security: ClientSecurity
+    ):
+        super().__init__(view, client_id, connect_timeout_s, security)
         self._waiters: set[asyncio.Future[None]] = set()
 
     async def close(self) -> None:
         links = list(self._links.values())
         for link in links:
-            self._lose(link, "closed", "the client is closed")
+            self._forget(link)
+            self._fail(link.connection.abandon(), "closed", "the client is closed")
         tasks = [link.task for link in links if link.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    def start(self, ask: Ask, sink: Sink) -> None:
-        """Send it; `sink` is given its outcome, perhaps at once."""
-        node = self.view.resolve(ask.node)
-        if node is None:
-            sink(Failed(ask, "refused", f"node {ask.node} is not known"))
-            return
-        link = self._links.get((node, ask.lane)) or self._connect((node, ask.lane))
-        self._serial += 1
-        self._asked[self._serial] = ask, sink
-        try:
-            replies = link.connection.ask(self._serial, ask, now=now_ms())
-        except Unsupported as fault:
-            self._end(self._serial, Failed(ask, "unsupported", str(fault)))
-            return
-        self._replied(replies)
-        link.flush()
-        self._watch(link)
 
     async def wait(self, done: Callable[[], bool], until: int | None = None) -> None:
         """Return when `done`, or at an instant (ms); one that has come lets others run once."""
@@ -91,10 +64,8 @@ class AioNetwork:
             finally:
                 self._waiters.discard(waiter)
 
-    def _connect(self, where: Where) -> _Link:
-        first = 0 if where[0] in self._plain else None
-        connection = Connection(self.client_id, now=now_ms(), first_version=first)
-        link = self._links[where] = _Link(where, self.view.addresses[where[0]], connection)
+    def _open(self, where: Where, address: tuple[str, int], connection: Connection) -> _Link:
+        link = _Link(where, connection, self._security.tls(address[0]), address)
         link.task = asyncio.create_task(self._serve(link), name=f"touchstone-node-{where[0]}")
         return link
 
@@ -106,27 +77,17 @@ class AioNetwork:
             self._lose(link, "refused", str(fault))
             return
         link.flush()
-        kind: FailureKind = "closed"
-        why = "the broker closed the connection"
-        try:
-            while chunk := await reader.read(_CHUNK):
-                self._receive(link, chunk)
-        except OSError as fault:
-            why = str(fault)
-        except ProtocolFault as fault:
-            kind, why = "malformed", str(fault)
-        self._lose(link, kind, why)
+        while self._links.get(link.where) is link:
+            try:
+                chunk = await reader.read(_CHUNK)
+            except OSError as fault:
+                self._lose(link, "closed", str(fault))
+                return
+            self._receive(link, chunk)
+            if self._links.get(link.where) is link:
+                self._write(link)
 
-    def _receive(self, link: _Link, chunk: bytes) -> None:
-        self._take(link, *link.connection.receive(chunk, now=now_ms()))
-
-    def _take(
-        self, link: _Link, replies: list[Reply], impossible: list[tuple[int, Unsupported]]
-    ) -> None:
-        self._replied(replies)
-        for ticket, why in impossible:
-            ask, _ = self._asked[ticket]
-            self._end(ticket, Failed(ask, "unsupported", str(why)))
+    def _write(self, link: _Link) -> None:
         link.flush()
         self._watch(link)
 
@@ -145,40 +106,19 @@ class AioNetwork:
         if link.connection.expired(now_ms()):
             self._lose(link, "timeout", "no answer in time")
         else:
-            self._take(link, *link.connection.resume(now_ms()))
-
-    def _replied(self, replies: list[Reply]) -> None:
-        for reply in replies:
-            ask, _ = self._asked[reply.ticket]
-            self._end(reply.ticket, Answer(ask, reply.version, reply.body or {}))
+            self._take(*link.connection.resume(now_ms()))
+            self._write(link)
 
     def _end(self, ticket: int, outcome: Outcome) -> None:
-        _, sink = self._asked.pop(ticket)
-        sink(outcome)
+        super()._end(ticket, outcome)
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_result(None)
 
-    def _lose(self, link: _Link, kind: FailureKind, why: str) -> None:
-        if self._links.get(link.where) is not link:
-            return
-        del self._links[link.where]
+    def _shut(self, link: _Link) -> None:
         if link.timer is not None:
             link.timer.cancel()
         if link.writer is not None:
             link.writer.close()
         if link.task is not None and link.task is not asyncio.current_task():
             link.task.cancel()
-        node = link.where[0]
-        shy = kind == "closed" and not link.connection.negotiated and node not in self._plain
-        if shy:
-            self._plain.add(node)
-        else:
-            self.view.unreachable(node)
-        for ticket, _ in link.connection.abandon():
-            ask, sink = self._asked[ticket]
-            if shy:
-                del self._asked[ticket]
-                self.start(ask, sink)
-            else:
-                self._end(ticket, Failed(ask, kind, why))

@@ -4,9 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+import trustme
 
 import touchstone.reference_impl
+from touchstone.reference_impl.client.security.errors import SaslAuthenticationException
+from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
+
+from .security import listeners
 
 PAGE = Path(touchstone.reference_impl.__file__).resolve().parents[1] / "docs/howto/client.md"
 PROGRAMS = dict(re.findall(r"```python title=\"(.*?)\"\n(.*?)```", PAGE.read_text(), re.S))
@@ -18,14 +23,16 @@ def bootstrap():
         yield ",".join(cluster.bootstrap)
 
 
-def said(capsys, name: str, bootstrap: str) -> list[str]:
-    exec(compile(PROGRAMS[name], name, "exec"), {"bootstrap": bootstrap})
+def said(capsys, name: str, bootstrap: str, **more: str) -> list[str]:
+    exec(compile(PROGRAMS[name], name, "exec"), {"bootstrap": bootstrap, **more})
     return capsys.readouterr().out.splitlines()
 
 
 @pytest.mark.slow
 def test_they_run_and_say_what_they_did(capsys, bootstrap):
-    assert PROGRAMS.keys() == {"administer.py", "produce.py", "consume.py"}
+    assert PROGRAMS.keys() == {
+        "administer.py", "produce.py", "consume.py", "measure.py", "secure.py",
+    }  # fmt: skip
     errors, retention, offsets = said(capsys, "administer.py", bootstrap)
     assert errors == "{'bills': KafkaError('bills: UNKNOWN_TOPIC_OR_PARTITION')}"
     assert retention == "orders 86400000"
@@ -33,6 +40,30 @@ def test_they_run_and_say_what_they_did(capsys, bootstrap):
     produced = said(capsys, "produce.py", bootstrap)
     consumed = [line.split()[:2] for line in said(capsys, "consume.py", bootstrap)]
     assert consumed == [line.split() for line in produced] and len(produced) == 3
+    sent, retried, failed = said(capsys, "measure.py", bootstrap)
+    assert (sent, retried, failed) == (
+        "record-send-total 100.0", "record-retry-total 0.0", "record-error-total 0.0",
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_secure_one_logs_in_and_a_wrong_password_does_not(capsys, tmp_path, monkeypatch):
+    authority = trustme.CA()
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0,SASL_SSL://127.0.0.1:0",
+        "connection.failed.authentication.delay.ms": "0",
+        **listeners.sasl_settings("SASL_SSL"),
+        **listeners.keys(authority.issue_cert("127.0.0.1"), authority),
+    }
+    (tmp_path / "trusted.pem").write_text(listeners.pem(authority.cert_pem))
+    monkeypatch.chdir(tmp_path)
+    with serve(config=config, scram=listeners.SCRAM) as cluster:
+        with Client(cluster.listeners["PLAINTEXT"][0]) as client:
+            client.admin.create_topic("orders")
+        bootstrap = cluster.listeners["SASL_SSL"][0]
+        assert said(capsys, "secure.py", bootstrap, password=listeners.PASSWORD) == ["['orders']"]
+        with pytest.raises(SaslAuthenticationException, match="invalid credentials"):
+            said(capsys, "secure.py", bootstrap, password="wrong")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

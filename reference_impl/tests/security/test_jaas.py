@@ -2,7 +2,7 @@
 
 import pytest
 
-from touchstone.reference_impl.broker.security.jaas import parse
+from touchstone.reference_impl.security.jaas import parse
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 

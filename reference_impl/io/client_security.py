@@ -1,0 +1,34 @@
+"""What the connections of one client have in common: their TLS context, and how they log in."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+
+from touchstone.reference_impl.client.security.authenticator import SaslAuthenticator
+from touchstone.reference_impl.client.security.security_settings import (
+    PLAINTEXT,
+    SecuritySettings,
+)
+from touchstone.reference_impl.io.client_tls import ClientTls, client_context
+
+
+class ClientSecurity:
+    """`draw` gives a number of [0, 1). Raises ConfigException for stores that cannot be read."""
+
+    def __init__(self, draw: Callable[[], float], settings: SecuritySettings = PLAINTEXT) -> None:
+        self._draw, self._sasl = draw, settings.sasl
+        self._context: ssl.SSLContext | None = None
+        if settings.tls is not None:
+            self._context = client_context(settings.tls)
+
+    def authenticator(self) -> SaslAuthenticator | None:
+        """What a new connection has to do before it is used."""
+        sasl = self._sasl
+        if sasl is None:
+            return None
+        return SaslAuthenticator(sasl.mechanism, sasl.new_client, self._draw)
+
+    def tls(self, host: str) -> ClientTls | None:
+        """The TLS of a new connection to this host."""
+        return None if self._context is None else ClientTls(self._context, host)

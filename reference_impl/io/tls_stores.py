@@ -1,0 +1,120 @@
+"""Keys and trusted certificates from their stores into Python's `ssl`; either side's.
+
+Source: DefaultSslEngineFactory at 2.8.2 and 4.0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import ssl
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from touchstone.reference_impl.security.tls_stores import PEM, Store
+
+_VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_TEXTUAL = "BEGIN CERTIFICATE"
+
+
+def speak_versions(context: ssl.SSLContext, versions: tuple[str, ...]) -> None:
+    context.minimum_version = _VERSIONS[versions[0]]
+    context.maximum_version = _VERSIONS[versions[-1]]
+
+
+def choose_suites(context: ssl.SSLContext, suites: Iterable[str]) -> None:
+    """Java's names of suites are OpenSSL's for TLS 1.3, which always has all of its own."""
+    old = [each for each in suites if not each.startswith(("TLS_AES", "TLS_CHACHA20"))]
+    if old:
+        known = {str(each["name"]): str(each["name"]) for each in context.get_ciphers()}
+        named = [known.get(each) or _openssl_name(each) for each in old]
+        try:
+            context.set_ciphers(":".join(named))
+        except ssl.SSLError:
+            raise ValueError(f"ssl.cipher.suites={','.join(old)} names none that is here") from None
+
+
+def _openssl_name(suite: str) -> str:
+    """TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 -> ECDHE-RSA-AES128-GCM-SHA256."""
+    text = suite.removeprefix("TLS_").replace("_WITH_", "_").replace("AES_", "AES")
+    return text.replace("_", "-")
+
+
+def load_keys(context: ssl.SSLContext, keys: Store, key_password: str | None) -> None:
+    """ValueError for what cannot be read."""
+    with _key_files(keys, key_password) as (chain, password):
+        try:
+            context.load_cert_chain(chain, password=password or "")
+        except (ssl.SSLError, OSError) as fault:
+            raise ValueError(f"ssl.keystore.location: {fault}") from None
+
+
+@contextlib.contextmanager
+def _key_files(keys: Store, key_password: str | None) -> Iterator[tuple[str, str | None]]:
+    """A file with the chain and its key, as PEM, and the password of the key."""
+    if keys.kind == PEM and keys.path is not None:
+        yield keys.path, key_password
+    elif keys.kind == PEM:
+        with _written(f"{keys.key}\n{keys.text}\n") as path:
+            yield path, key_password
+    else:
+        key, certificates = _pkcs12(keys)
+        with _written(key + certificates) as path:
+            yield path, None
+
+
+def load_trusted(context: ssl.SSLContext, store: Store | None, purpose: ssl.Purpose) -> None:
+    """Trust these, or (None) whom the system trusts. ValueError for what cannot be read."""
+    if store is None:
+        context.load_default_certs(purpose)
+        return
+    text = store.text
+    if text is None and store.kind == PEM:
+        text = _read(store).decode("utf-8", "replace")
+    elif text is None:
+        _, text = _pkcs12(store)
+    if _TEXTUAL not in text:
+        raise ValueError(
+            "ssl.truststore.location: At least one certificate expected, but none found"
+        )
+    context.load_verify_locations(cadata=text)
+
+
+def _read(store: Store) -> bytes:
+    try:
+        return Path(str(store.path)).read_bytes()
+    except OSError as fault:
+        raise ValueError(f"Failed to load SSL store {store.path}: {fault.strerror}") from None
+
+
+def _pkcs12(store: Store) -> tuple[str, str]:
+    """The key, and all certificates, of a PKCS12 file, as PEM."""
+    data, password = _read(store), (store.password or "").encode()
+    try:
+        module = importlib.import_module("touchstone.reference_impl.io.pkcs12")
+    except ImportError:
+        raise ValueError(
+            f"{store.path}: PKCS12 stores need pip install 'kafka-touchstone[tls]'"
+        ) from None
+    try:
+        found: tuple[str, str] = module.as_pem(data, password)
+    except ValueError as fault:
+        how = "keytool -importkeystore -deststoretype PKCS12"
+        raise ValueError(
+            f"{store.path} is no PKCS12 store of this password ({how} makes one): {fault}"
+        ) from None
+    return found
+
+
+@contextlib.contextmanager
+def _written(text: str) -> Iterator[str]:
+    """A file that only this user can read, for a while: `ssl` takes keys from nowhere else."""
+    descriptor, path = tempfile.mkstemp(suffix=".pem")
+    try:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+        yield path
+    finally:
+        os.unlink(path)

@@ -1,0 +1,93 @@
+"""Where TLS keys and trusted certificates come from, in the settings that both ends share.
+
+A store is a PEM file, PEM text in the settings themselves (KIP-651), or a PKCS12 file; Java's own
+JKS is refused in words, by who reads it. Refusals are ValueErrors with Kafka's message where Kafka
+has one.
+
+Sources: DefaultSslEngineFactory, SslConfigs at 2.8.2 and 4.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+PEM, PKCS12, JKS = "PEM", "PKCS12", "JKS"
+ENGINE = "ssl.engine.factory.class"
+NO_ENGINE = f"{ENGINE} is not obeyed, so it is refused: no class is loaded here"
+_VERSIONS = ("TLSv1.2", "TLSv1.3")
+
+
+class Store(NamedTuple):
+    """A key store or a trust store: a file, or PEM text."""
+
+    kind: str
+    path: str | None
+    password: str | None
+    text: str | None = None
+    key: str | None = None  # PEM text of the private key
+
+
+Said = Callable[[str], str | None]  # a setting by its name
+
+
+def keys_of(said: Said) -> Store | None:
+    """The key and its chain; None where none is told."""
+    chain, key = said("ssl.keystore.certificate.chain"), said("ssl.keystore.key")
+    kind, path = said("ssl.keystore.type") or JKS, said("ssl.keystore.location")
+    password = said("ssl.keystore.password")
+    if key is not None:
+        if kind != PEM:
+            raise ValueError(
+                "SSL private key can be specified only for PEM, but key store type is " + kind + "."
+            )
+        if chain is None:
+            raise ValueError(
+                "SSL private key is specified, but certificate chain is not specified."
+            )
+        return Store(PEM, None, None, chain, key)
+    if path is None:
+        return None
+    _check(kind, password, "ssl.keystore.password", "key")
+    return Store(kind, path, password)
+
+
+def trusted_of(said: Said) -> Store | None:
+    """Whom to trust; None for whom the system trusts."""
+    text, path = said("ssl.truststore.certificates"), said("ssl.truststore.location")
+    kind, password = said("ssl.truststore.type") or JKS, said("ssl.truststore.password")
+    if text is not None:
+        if kind != PEM:
+            raise ValueError(
+                f"SSL trust store certs can be specified only for PEM, but trust store type is"
+                f" {kind}."
+            )
+        return Store(PEM, None, None, text)
+    if path is None:
+        return None
+    _check(kind, password, "ssl.truststore.password", "trust")
+    return Store(kind, path, password)
+
+
+def _check(kind: str, password: str | None, setting: str, store: str) -> None:
+    if kind not in (PEM, PKCS12, JKS):
+        raise ValueError(f"ssl.{store}store.type={kind} is not obeyed, so it is refused")
+    if kind == PEM and password is not None:
+        raise ValueError(f"SSL {store} store password cannot be specified with PEM format")
+    if kind != PEM and store == "key" and password is None:
+        raise ValueError(f"SSL key store is specified, but key store password is not: {setting}")
+
+
+def versions_of(said: Said) -> tuple[str, ...]:
+    """Of those that are enabled the ones that are spoken here; older ones nobody should speak."""
+    named = listed(said("ssl.enabled.protocols")) or [*_VERSIONS]
+    found = tuple(version for version in _VERSIONS if version in named)
+    if not found:
+        raise ValueError(f"ssl.enabled.protocols={','.join(named)} is not obeyed: there is"
+                         f" {' and '.join(_VERSIONS)}")  # fmt: skip
+    return found
+
+
+def listed(text: str | None) -> list[str]:
+    """A comma separated list of a setting, without empty elements."""
+    return [each.strip() for each in (text or "").split(",") if each.strip()]
