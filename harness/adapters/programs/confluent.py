@@ -151,6 +151,10 @@ class Consumer:
         self.asked = True
         self.say("command_done", command="subscribe")
 
+    def unsubscribe(self) -> None:
+        self.core.unsubscribe()
+        self.say("command_done", command="unsubscribe")
+
     def _moved(self, name: str, places: list[TopicPartition]) -> None:
         rows = sorted((one.topic, one.partition) for one in places)
         self.say(name, partitions=[{"topic": t, "partition": p} for t, p in rows])
