@@ -41,8 +41,8 @@ def _has_two(client_):
 @claim("consumer.a-cooperative-member-gives-up-only-what-moves", evidence=("KIP-429",),
        role="client", switches=("all-told-as-revoked",))  # fmt: skip
 def test_a_cooperative_member_gives_up_only_what_moves(case):
-    """When a second member joins, one with the cooperative-sticky assignor is told that two of its
-    four partitions are revoked, and nothing of those that it keeps.
+    """When a second member joins, the application of one with the cooperative-sticky assignor
+    learns that two of its four partitions are revoked, and nothing of those that it keeps.
     """
     topic, group = case.topic(), case.group()
     return case.scenario(
@@ -60,8 +60,8 @@ def test_a_cooperative_member_gives_up_only_what_moves(case):
 @claim("consumer.an-eager-member-gives-up-everything", evidence=("CONS-40",), role="client",
        switches=("revocation-hidden",))  # fmt: skip
 def test_an_eager_member_gives_up_everything(case):
-    """When a second member joins, one with the range assignor is told that its four partitions are
-    revoked, and then which two of them it has.
+    """When a second member joins, the application of one with the range assignor learns that its
+    four partitions are revoked, and then which two of them it has.
     """
     topic, group = case.topic(), case.group()
     return case.scenario(
@@ -132,7 +132,7 @@ def test_what_was_read_is_committed_before_a_rebalance(case):
 @claim("consumer.what-was-not-committed-is-read-again", evidence=("CONS-40", "CONS-23"),
        role="client", switches=("commits-by-itself",))  # fmt: skip
 def test_what_was_not_committed_is_read_again(case):
-    """What a member read and did not commit is read again by who gets its partition."""
+    """Records that a member read and did not commit are read again by the next member."""
     topic, group = case.topic(), case.group()
     own = EAGER | {"enable.auto.commit": "false", "group.id": group}
     return case.scenario(

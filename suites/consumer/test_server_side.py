@@ -138,8 +138,8 @@ def test_a_server_side_group_that_may_not_be_read_is_reported(case):
 @claim("consumer.a-server-side-member-gives-up-only-what-moves", evidence=("KIP-848",),
        role="client", releases="4.3+", switches=("all-told-as-revoked",))  # fmt: skip
 def test_a_server_side_member_gives_up_only_what_moves(case):
-    """When a second member joins, the first one is told that two of its four partitions are
-    revoked, and nothing of those that it keeps.
+    """When a second member joins, the first one's application learns that two of its four
+    partitions are revoked, and nothing of those that it keeps.
     """
     topic, group = case.topic(), case.group()
     return case.scenario(

@@ -43,8 +43,8 @@ def test_delivery_timeout_ends_a_batch_in_flight(case):
 @claim("producer.a-gap-in-sequences-begins-a-new-epoch", evidence=("PROD-42", "KIP-360"),
        role="client", releases="2.8+", switches=("epoch-kept",))  # fmt: skip
 def test_a_gap_in_sequences_begins_a_new_epoch(case):
-    """What an idempotent producer sends after a batch that expired begins at sequence 0 of the next
-    epoch, since nobody knows whether that batch was stored.
+    """An idempotent producer sends what follows a batch that expired from sequence 0 of the next
+    epoch on, since nobody knows whether that batch was stored.
     """
     topic = case.topic()
     return case.scenario(

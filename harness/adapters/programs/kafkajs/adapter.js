@@ -302,6 +302,7 @@ class Consumer {
 class Admin {
   constructor(id, config) {
     this.id = id;
+    translated(config, {});
     this.core = connected(config).admin();
   }
 
