@@ -72,7 +72,7 @@ def test_settings_of_a_topic_are_described(case):
 
 
 @claim("admin.a-broker-is-asked-for-its-settings", evidence=("KIP-133",), role="client",
-       switches=("admin-errors-swallowed", "asks-any-broker"), brokers=3)  # fmt: skip
+       switches=("asks-any-broker",), brokers=3)  # fmt: skip
 def test_a_broker_is_asked_for_its_settings(case):
     """DescribeConfigs of a broker goes to that broker, which alone knows its own."""
     return case.scenario(
