@@ -18,6 +18,28 @@ def instead(name: str) -> Callable[[Row], Row]:
     return lambda row: row | {"operation": name}
 
 
+def _items_alike(row: Row) -> Row:
+    """Every item has the code of the last one."""
+    rows = row.get("items") or []
+    return row | {"items": [one | {"code": rows[-1]["code"]} for one in rows]}
+
+
+def _without(*names: str) -> Callable[[Row], Row]:
+    """An operation without these of its fields, also those of its topics."""
+
+    def change(row: Row) -> Row:
+        kept = {key: value for key, value in row.items() if key not in names}
+        if "topics" in kept:
+            kept["topics"] = [
+                {key: value for key, value in one.items() if key not in names}
+                if isinstance(one, dict) else one
+                for one in kept["topics"]
+            ]  # fmt: skip
+        return kept
+
+    return change
+
+
 TABLE: Mapping[str, Liar] = {
     "one-partition-more": Liar(
         "A topic is made with a partition too many.", command("admin", more_partitions)
@@ -33,5 +55,21 @@ TABLE: Mapping[str, Liar] = {
     "deletes-nothing": Liar("Nothing is deleted.", command("admin", instead("list_topics"))),
     "lists-nothing": Liar(
         "No topic is listed.", events=event("admin_result", lambda row: row | {"result": []})
+    ),
+    "admin-gives-nothing": Liar(
+        "Operations give no result.", events=event("admin_result", lambda row: row | {"result": []})
+    ),
+    "items-alike": Liar(
+        "All items of an operation have one result.", events=event("admin_result", _items_alike)
+    ),
+    "settings-dropped": Liar(
+        "A topic is made without its settings.", command("admin", _without("configs"))
+    ),
+    "checks-become-deeds": Liar(
+        "What is only to be validated is done.", command("admin", _without("validate_only"))
+    ),
+    "passing-errors-are-final": Liar(
+        "An operation that meets a passing error is told as failed.",
+        events=event("admin_result", lambda row: row | {"code": 15}),
     ),
 }
