@@ -205,7 +205,8 @@ class Consumer:
         self.say("command_done", command="unsubscribe")
 
     def _made(self, *places: Any, **group: Any) -> Any:
-        return broken(self.client.consumer(*places, **group, **self.options), self.defect)
+        make: Any = self.client.consumer
+        return broken(make(*places, **group, **self.options), self.defect)
 
     def _moved(self, name: str, places: list[tuple[str, int]]) -> None:
         self.say(name, partitions=[{"topic": t, "partition": p} for t, p in sorted(places)])
