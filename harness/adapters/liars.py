@@ -1,97 +1,42 @@
 """Clients with a planted defect: each is a good client of which something is changed.
 
 A liar is named with the client that it lives in (`--client touchstone+acks-always-1`), and each
-claim of a client names in `switches` those that it catches; a test sees that it does. Four things
-can be changed: commands that the adapter gets (another configuration than the claim wants),
-requests on their way to the broker, before they are noted, answers behind the place where they are
-noted (a client that does not look at a field), and events that the adapter says.
+claim of a client names in `switches` those that it catches; a test sees that it does. This file has
+those of records and offsets; `leader_liars.py`, `fetch_liars.py`,
+`transaction_liars.py` and `admin_liars.py` have the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from touchstone.harness.adapters import (
+    admin_liars,
+    fetch_liars,
+    leader_liars,
+    transaction_liars,
+)
+from touchstone.harness.adapters.lying import (
+    CONFIG,
+    Liar,
+    Lie,
+    Rewrite,
+    Row,
+    answer,
+    command,
+    event,
+    records_of,
+    request,
+    setting,
+    settings,
+)
 from touchstone.reference_impl.wire import headers, records
 from touchstone.reference_impl.wire.apis import by_name
-
-Row = dict[str, Any]
-Rewrite = Callable[[Row], "Row | None"]  # of a command or an event; None: as if it were not there
-Lie = Callable[[int, int, headers.Request], "Row | bool | None"]
-Mishear = Callable[[int, Row], "Row | None"]  # of an answer; None: it never comes
-CONFIG = "config"
-
-
-@dataclass(frozen=True)
-class Liar:
-    """One defect: a sentence, and makers of what changes things, each with its own memory."""
-
-    sentence: str
-    commands: Callable[[], Rewrite] | None = None
-    requests: Callable[[], Lie] | None = None
-    answers: Callable[[], Mishear] | None = None
-    events: Callable[[], Rewrite] | None = None
-
-
-HONEST = Liar("Nothing is changed.")
-
-
-def setting(key: str, value: str, only: str | None = None) -> Callable[[], Rewrite]:
-    """Clients are opened with this setting, whatever they were to have; `only` of a kind."""
-
-    def rewrite(row: Row) -> Row:
-        if row["command"] != "open" or only not in (None, row["kind"]):
-            return row
-        return row | {CONFIG: row[CONFIG] | {key: value}}
-
-    return lambda: rewrite
-
-
-def settings(only: str, **values: str) -> Callable[[], Rewrite]:
-    def rewrite(row: Row) -> Row:
-        if row["command"] != "open" or row["kind"] != only:
-            return row
-        own = {key.replace("_", "."): value for key, value in values.items()}
-        if "transactional.id" in row[CONFIG]:
-            return row | {CONFIG: {k: v for k, v in row[CONFIG].items() if k != "transactional.id"}}
-        return row | {CONFIG: row[CONFIG] | own}
-
-    return lambda: rewrite
-
-
-def records_of(change: Callable[[Row, int], Row]) -> Callable[[], Rewrite]:
-    """Each record that is to be sent is another one; `change` gets it with its place."""
-
-    def rewrite(row: Row) -> Row:
-        if row["command"] != "send":
-            return row
-        return row | {"records": [change(one, at) for at, one in enumerate(row["records"])]}
-
-    return lambda: rewrite
 
 
 def backwards(row: Row) -> Row:
     return row | {"records": row["records"][::-1]} if row["command"] == "send" else row
-
-
-def command(word: str, change: Callable[[Row], Row | None]) -> Callable[[], Rewrite]:
-    return lambda: lambda row: change(row) if row["command"] == word else row
-
-
-def event(name: str, change: Callable[[Row], Row | None]) -> Callable[[], Rewrite]:
-    return lambda: lambda row: change(row) if row["name"] == name else row
-
-
-def request(api: str, change: Callable[[Row], Row | bool | None]) -> Callable[[], Lie]:
-    """`change` gives another body, False for no request at all, None for the same."""
-    key = by_name(api).key
-    return lambda: lambda found, version, one: change(one.body) if found == key else None
-
-
-def answer(api: str, change: Callable[[Row], Row | None]) -> Callable[[], Mishear]:
-    key = by_name(api).key
-    return lambda: lambda found, body: change(body) if found == key else body
 
 
 def unthrottled(key: int, body: Row) -> Row:
@@ -196,17 +141,6 @@ def one_partition(body: Row) -> Row:
 def as_another(body: Row) -> Row:
     members = [row | {"member_id": "somebody"} for row in body.get("members") or ()]
     return body | {"member_id": "somebody", "members": members}
-
-
-def more_partitions(row: Row) -> Row:
-    topics = [one | {"partitions": one.get("partitions", 1) + 1} for one in row.get("topics", ())
-              if isinstance(one, dict)]  # fmt: skip
-    return row | {"topics": topics} if topics else row
-
-
-def instead(name: str) -> Callable[[Row], Row]:
-    """Another admin operation than the one that was asked for, told under the old name."""
-    return lambda row: row | {"operation": name}
 
 
 def _flush_early() -> Rewrite:
@@ -391,20 +325,9 @@ DEFECTS: Mapping[str, Liar] = {
         "A static member does not say that it is one.",
         requests=request("JoinGroup", lambda body: body | {"group_instance_id": None}),
     ),
-    "one-partition-more": Liar(
-        "A topic is made with a partition too many.", command("admin", more_partitions)
-    ),
-    "admin-errors-swallowed": Liar(
-        "Errors of an operation are not told.",
-        events=event("admin_result", lambda row: row | {"code": None}),
-    ),
-    "admin-errors-invented": Liar(
-        "An operation that was done is told as failed.",
-        events=event("admin_result", lambda row: row | {"code": 7}),
-    ),
-    "deletes-nothing": Liar("Nothing is deleted.", command("admin", instead("list_topics"))),
-    "lists-nothing": Liar(
-        "No topic is listed.", events=event("admin_result", lambda row: row | {"result": []})
-    ),
+    **leader_liars.TABLE,
+    **fetch_liars.TABLE,
+    **transaction_liars.TABLE,
+    **admin_liars.TABLE,
 }
 """Every defect by name."""

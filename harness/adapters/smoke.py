@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from touchstone.harness.adapters import stage
 from touchstone.harness.adapters.stage import Adapter
 from touchstone.harness.judgement import client_checks
-from touchstone.harness.model import client_view
+from touchstone.harness.model import client_exchanges, client_view
 from touchstone.harness.model.client_steps import OPEN, Hear, Tell
 from touchstone.harness.model.placeholders import Name
 from touchstone.harness.model.scenario import Scenario
@@ -121,7 +121,7 @@ def _record(seen: Transcript) -> list[Check]:
 
 def _failed(seen: Transcript) -> str:
     """The first error that the client reported, or how it ended."""
-    for one in client_view.said(seen):
+    for one in client_exchanges.said(seen):
         if one.name in ("client_error", "consumer_error", "producer_send_error"):
             return f"{one.name}: {one.row.get('exception')}: {one.row.get('message')}"[:200]
     return _ending(seen)
@@ -132,4 +132,4 @@ def _ending(seen: Transcript) -> str:
 
 
 def _said(seen: Transcript) -> str:
-    return ", ".join(one.name for one in client_view.said(seen)) or "nothing"
+    return ", ".join(one.name for one in client_exchanges.said(seen)) or "nothing"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from touchstone.harness.adapters import lines
-from touchstone.harness.adapters.liars import HONEST, Liar
+from touchstone.harness.adapters.lying import HONEST, Liar
 from touchstone.harness.adapters.process import END, Process
 from touchstone.harness.adapters.program import Program
 from touchstone.harness.adapters.proxy import HOST, Proxy

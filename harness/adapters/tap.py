@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from touchstone.harness.adapters.liars import Lie, Mishear
+from touchstone.harness.adapters.lying import Lie, Mishear
 from touchstone.harness.adapters.proxy import GO_ON, HOST, Link, framed
 from touchstone.harness.model import path as paths
 from touchstone.harness.model.client_steps import Change
@@ -141,7 +141,8 @@ def _places(change: Change, body: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     *way, last = paths.parse(change.path)
     for holder in _holders(body, way):
         if isinstance(holder, dict):
-            if last == RECORDS and len(holder.get(RECORDS) or b"") < change.value:
+            least = 1 if isinstance(change.value, bytes) else change.value
+            if last == RECORDS and len(holder.get(RECORDS) or b"") < least:
                 continue
             if last in holder or last == TAGS:
                 yield holder, last
@@ -150,8 +151,8 @@ def _places(change: Change, body: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _changed(change: Change, holder: Any, key: Any) -> Any:
-    """The value to put there; of records the same with one byte turned over."""
-    if key != RECORDS:
+    """The value to put there; a number in place of records turns one of their bytes over."""
+    if key != RECORDS or isinstance(change.value, bytes):
         return change.value
     data = bytearray(holder[key])
     data[-change.value] ^= 0xFF

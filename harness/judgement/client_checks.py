@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 
-from touchstone.harness.model import client_view, record_view
-from touchstone.harness.model.client_view import Exchanged
+from touchstone.harness.model import client_exchanges, record_view
+from touchstone.harness.model.client_exchanges import Exchanged
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Event, Transcript
 from touchstone.reference_impl.wire import headers
@@ -103,7 +103,7 @@ def _is_silent(event: Event) -> bool:
 
 
 def batch_crc(seen: Transcript) -> Iterator[Finding]:
-    for one in client_view.exchanged(seen):
+    for one in client_exchanges.exchanged(seen):
         if one.api != "Produce":
             continue
         for topic in one.body["topic_data"]:
@@ -116,11 +116,11 @@ def batch_crc(seen: Transcript) -> Iterator[Finding]:
 
 def acknowledged(seen: Transcript) -> Iterator[Finding]:
     """Who asked for no answer, or was told that the batch is there already, knows no offset."""
-    requests = client_view.exchanged(seen)
+    requests = client_exchanges.exchanged(seen)
     silent = any(one.api == "Produce" and one.body["acks"] == 0 for one in requests)
     silent |= _wants_no_answer(seen)
     stored, known_already = _stored(seen, requests)
-    for said in client_view.said(seen):
+    for said in client_exchanges.said(seen):
         if said.name != "producer_send_success":
             continue
         row = said.row
@@ -148,7 +148,7 @@ def _stored(
     seen: Transcript, requests: list[Exchanged]
 ) -> tuple[dict[Place, set[int]], set[Place]]:
     """(record -> offsets of good answers, records that an answer called duplicates)."""
-    names = client_view.topic_names(seen, requests)
+    names = client_exchanges.topic_names(seen, requests)
     stored: dict[Place, set[int]] = {}
     known: set[Place] = set()
     for one in requests:
@@ -174,8 +174,8 @@ DUPLICATE = 46  # DUPLICATE_SEQUENCE_NUMBER
 
 
 def consumed(seen: Transcript) -> Iterator[Finding]:
-    requests = client_view.exchanged(seen)
-    names = client_view.topic_names(seen, requests)
+    requests = client_exchanges.exchanged(seen)
+    names = client_exchanges.topic_names(seen, requests)
     fetched: set[tuple[str, int, int, str | None]] = set()
     for one in requests:
         if one.api not in ("Fetch", "ShareFetch") or one.answer is None:
@@ -187,7 +187,7 @@ def consumed(seen: Transcript) -> Iterator[Finding]:
                     for record in batch.get("records") or ():
                         place = name, part["partition_index"], record["offset"]
                         fetched.add((*place, _text(record["value"])))
-    for said in client_view.said(seen):
+    for said in client_exchanges.said(seen):
         if said.name != "records_consumed":
             continue
         for row in said.row["records"]:

@@ -76,7 +76,8 @@ class Change:
     `times` - 1 behind it (0: all of them).
 
     `path` names the field; `[*]` in it stands for every element. A field `_tags` takes tagged
-    fields that nobody knows. Of `records` one byte is turned over, number `value` from their end.
+    fields that nobody knows. Where there are `records`, bytes as `value` take their place, and a
+    number turns one byte over, that many from their end.
     """
 
     api: str

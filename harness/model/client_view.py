@@ -10,14 +10,30 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from touchstone.harness.model import path as paths
 from touchstone.harness.model import record_view
-from touchstone.harness.model.transcript import Event, Transcript
+from touchstone.harness.model.client_admin_view import given, item, listed, results, setting
+from touchstone.harness.model.client_exchanges import (
+    Exchanged,
+    exchanged,
+    of_api,
+    plain,
+    said,
+    topic_names,
+)
+from touchstone.harness.model.client_group_view import (
+    acknowledged,
+    commits,
+    generations,
+    left,
+    moves,
+    owned,
+    rejoined,
+)
+from touchstone.harness.model.transcript import Transcript
 from touchstone.reference_impl.wire import headers
-from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import name_of
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -26,117 +42,33 @@ TRANSACTIONAL = 0x10
 LENGTH_FROM = 12  # bytes of a batch that its length does not count
 
 
-@dataclass(frozen=True, slots=True)
-class Exchanged:
-    """One request of a client, decoded, with the answer that it was sent; None where none was."""
-
-    event: Event
-    client: str | None
-    body: Struct
-    answer: Struct | None
-    answered_us: int | None
-
-    @property
-    def api(self) -> str:
-        return str(self.event.api_name)
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One event of the adapter."""
-
-    event: Event
-    client: str
-    row: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        return str(self.row.get("name"))
-
-
-def said(transcript: Transcript) -> Iterator[Said]:
-    for event in transcript.events:
-        if event.direction == "said":
-            yield Said(event, event.connection, json.loads(event.note))
-
-
-def exchanged(transcript: Transcript) -> list[Exchanged]:
-    """Every request of the client that decodes, in the order of their sending."""
-    answers: dict[tuple[str, int | None], Event] = {}
-    for event in transcript.events:
-        if event.direction == "answered":
-            answers.setdefault((event.connection, event.correlation_id), event)
-    found = []
-    for event in transcript.events:
-        if event.direction != "asked":
-            continue
-        try:
-            request = headers.decode_request(event.raw)
-        except ValueError:
-            continue
-        reply = answers.get((event.connection, event.correlation_id))
-        answer = None if reply is None else _answer(reply)
-        at = None if reply is None else reply.at_us
-        found.append(Exchanged(event, request.header.client_id, request.body, answer, at))
-    return found
-
-
-def _answer(event: Event) -> Struct | None:
-    if event.api is None or event.version is None:
-        return None
-    try:
-        return headers.decode_response(event.api, event.version, event.raw).body
-    except ValueError:
-        return None
-
-
-def topic_names(transcript: Transcript, requests: list[Exchanged]) -> dict[bytes, str]:
-    """Topic id -> name, as Metadata told it to the client or to the scenario."""
-    bodies = [one.answer for one in requests if one.api == "Metadata"]
-    bodies += [one.answer for one in transcript.round_trips if one.event.api_name == "Metadata"]
-    return {
-        row["topic_id"]: row["name"]
-        for body in bodies
-        if body is not None
-        for row in body["topics"] or ()
-        if row.get("topic_id") and row.get("name")
-    }
-
-
 # looks
 
 
-def _of(transcript: Transcript, api: str, client: str | None) -> list[Exchanged]:
-    by_name(api)
-    return [
-        one
-        for one in exchanged(transcript)
-        if one.api == api and (client is None or one.client == client)
-    ]
-
-
-def asked(transcript: Transcript, api: str, path: str, client: str | None = None) -> list[Any]:
-    """A field of each request of an API."""
-    return [_plain(paths.get(one.body, path)) for one in _of(transcript, api, client)]
+def asked(
+    transcript: Transcript, api: str, path: str, client: str | None = None,
+    since: str | None = None,
+) -> list[Any]:  # fmt: skip
+    """A field of each request of an API, since the beginning of a step where one is named."""
+    return [plain(paths.get(one.body, path)) for one in of_api(transcript, api, client, since)]
 
 
 def answers(transcript: Transcript, api: str, path: str, client: str | None = None) -> list[Any]:
     """A field of each answer of an API as the client was sent it."""
-    found = [one.answer for one in _of(transcript, api, client) if one.answer is not None]
-    return [_plain(paths.get(one, path)) for one in found]
+    found = [one.answer for one in of_api(transcript, api, client) if one.answer is not None]
+    return [plain(paths.get(one, path)) for one in found]
 
 
 def count(
     transcript: Transcript, api: str, client: str | None = None, since: str | None = None
 ) -> int:
     """How many requests of an API there were, since the beginning of a step where one is named."""
-    first = 0 if since is None else transcript.header.labels.index(since)
-    return sum(one.event.step >= first for one in _of(transcript, api, client))
+    return len(of_api(transcript, api, client, since))
 
 
 def versions(transcript: Transcript, api: str, client: str | None = None) -> list[int]:
     """The versions in which an API was asked, each once, in the order of their first use."""
-    found = [one.event.version for one in _of(transcript, api, client)]
+    found = [one.event.version for one in of_api(transcript, api, client)]
     return list(dict.fromkeys(version for version in found if version is not None))
 
 
@@ -147,7 +79,7 @@ def batches(
     """A field of each batch that was sent in Produce; see `_of_batch`."""
     return [
         _of_batch(field, batch, index)
-        for one in _of(transcript, "Produce", client)
+        for one in of_api(transcript, "Produce", client)
         for name, index, batch in _batches_in(transcript, one)
         if topic in (None, name) and partition in (None, index)
     ]
@@ -164,7 +96,7 @@ def batches_per_request(
 ) -> list[list[int]]:
     """Of each Produce request the partitions of its batches."""
     found = []
-    for one in _of(transcript, "Produce", client):
+    for one in of_api(transcript, "Produce", client):
         found.append(sorted(i for name, i, _ in _batches_in(transcript, one) if name == topic))
     return found
 
@@ -187,7 +119,7 @@ def _of_batch(field: str, batch: Struct, partition: int) -> Any:
         case "records":
             return len(rows)
         case "values" | "keys" | "headers" | "timestamps":
-            return [_plain(row[field.removesuffix("s")] if field != "headers" else row["headers"])
+            return [plain(row[field.removesuffix("s")] if field != "headers" else row["headers"])
                     for row in rows]  # fmt: skip
         case "partition":
             return partition
@@ -199,14 +131,14 @@ def _of_batch(field: str, batch: Struct, partition: int) -> Any:
             return [batch["producer_epoch"], batch["base_sequence"], len(rows)]
         case "crc":
             return "right" if batch["crc"] == batch["crc_computed"] else "wrong"
-    return _plain(batch[field])
+    return plain(batch[field])
 
 
 def overfull(transcript: Transcript, topic: str, size: int) -> list[int]:
     """The bytes of each batch that is larger than this and has more than one record."""
     return [
         batch["batch_length"] + LENGTH_FROM
-        for one in _of(transcript, "Produce", None)
+        for one in of_api(transcript, "Produce", None)
         for name, _, batch in _batches_in(transcript, one)
         if name == topic and len(batch["records"]) > 1
         and batch["batch_length"] + LENGTH_FROM > size
@@ -216,10 +148,10 @@ def overfull(transcript: Transcript, topic: str, size: int) -> list[int]:
 def partitions(transcript: Transcript, topic: str, client: str | None = None) -> dict[str, int]:
     """The partition to which each record was sent, by its key (or value, without a key)."""
     found = {}
-    for one in _of(transcript, "Produce", client):
+    for one in of_api(transcript, "Produce", client):
         for name, index, batch in _batches_in(transcript, one):
             for row in batch.get("records") or () if name == topic else ():
-                found[str(_plain(row["key"] if row["key"] is not None else row["value"]))] = index
+                found[str(plain(row["key"] if row["key"] is not None else row["value"]))] = index
     return found
 
 
@@ -229,7 +161,7 @@ def sequences_grow(transcript: Transcript, topic: str, partition: int = 0) -> st
     """
     wanted: dict[tuple[int, int], int] = {}
     seen: set[tuple[int, int, int]] = set()
-    for one in _of(transcript, "Produce", None):
+    for one in of_api(transcript, "Produce", None):
         for name, index, batch in _batches_in(transcript, one):
             if (name, index) != (topic, partition):
                 continue
@@ -251,12 +183,12 @@ def repeats(transcript: Transcript, topic: str) -> list[list[Any]]:
     sequence each time, once where they are equal.
     """
     found: dict[str, list[list[int]]] = {}
-    for one in _of(transcript, "Produce", None):
+    for one in of_api(transcript, "Produce", None):
         for name, _, batch in _batches_in(transcript, one):
             for at, row in enumerate(batch.get("records") or ()) if name == topic else ():
                 sequence = batch["base_sequence"] + at if batch["base_sequence"] >= 0 else -1
                 who = [batch["producer_id"], batch["producer_epoch"], sequence]
-                found.setdefault(str(_plain(row["value"])), []).append(who)
+                found.setdefault(str(plain(row["value"])), []).append(who)
     return [
         [value, len(times), len({tuple(one) for one in times})]
         for value, times in found.items()
@@ -330,28 +262,11 @@ def first_and_last(
     return [one for at, one in enumerate(found) if at == 0 or found[at - 1] != one]
 
 
-def commits(
-    transcript: Transcript, topic: str, partition: int = 0, client: str | None = None
-) -> list[int]:
-    """The offsets that OffsetCommit and TxnOffsetCommit named for a partition."""
-    requests = exchanged(transcript)
-    names = topic_names(transcript, requests)
-    return [
-        part["committed_offset"]
-        for one in requests
-        if one.api in ("OffsetCommit", "TxnOffsetCommit") and client in (None, one.client)
-        for row in one.body["topics"]
-        if (row.get("name") or names.get(row.get("topic_id", b""))) == topic
-        for part in row["partitions"]
-        if part["partition_index"] == partition
-    ]
-
-
 def pause_ms(transcript: Transcript, api: str, nth: int = 1, client: str | None = None) -> int:
     """Milliseconds between the `nth` answer of an API and the next request of any API but
     ApiVersions on the same connection; a large number where there was none.
     """
-    done = [one for one in _of(transcript, api, client) if one.answered_us is not None]
+    done = [one for one in of_api(transcript, api, client) if one.answered_us is not None]
     if len(done) < nth:
         raise paths.PathError(api, api, f"{len(done)} answers")
     one = done[nth - 1]
@@ -374,57 +289,26 @@ def first_asked(transcript: Transcript, client: str | None = None) -> list[str]:
     return list(found.values())
 
 
-def generations(transcript: Transcript, client: str | None = None) -> str:
-    """Of which generation heartbeats are, held against the last answer to a JoinGroup before."""
-    current, beats = None, 0
-    for one in exchanged(transcript):
-        if client not in (None, one.client):
-            continue
-        if one.api == "JoinGroup" and one.answer and not one.answer["error_code"]:
-            current = one.answer["generation_id"]
-        elif one.api == "Heartbeat":
-            beats += 1
-            if one.body["generation_id"] != current:
-                return f"{one.body['generation_id']} where {current} was joined"
-    return "as joined" if beats else "no heartbeat"
+def brokers(
+    transcript: Transcript, api: str, client: str | None = None, since: str | None = None
+) -> list[int | None]:
+    """The broker to which each request of an API went, since the beginning of a step where one is
+    named.
+    """
+    return [one.event.broker for one in of_api(transcript, api, client, since)]
 
 
-def left(transcript: Transcript, client: str | None = None) -> str:
-    """Under whose id the last LeaveGroup was, held against the ids of the JoinGroups."""
-    bodies = [one.body for one in _of(transcript, "LeaveGroup", client)]
-    if not bodies:
-        return "not at all"
-    told = {one.answer["member_id"] for one in _of(transcript, "JoinGroup", client) if one.answer}
-    named = {row["member_id"] for row in bodies[-1].get("members") or ()} or {
-        bodies[-1]["member_id"]
-    }
-    return "as who had joined" if named <= told else "as somebody else"
-
-
-def rejoined(transcript: Transcript, since: str, client: str | None = None) -> str:
-    """Under which id a member joined since a step began, held against those it had before."""
-    mine = [one for one in exchanged(transcript) if client in (None, one.client)]
-    first = transcript.header.labels.index(since)
-    synced = next((at for at, one in enumerate(mine) if one.event.step >= first), len(mine))
-    later = [one.body["member_id"] for one in mine[synced:] if one.api == "JoinGroup"]
-    if not later:
-        return "not at all"
-    known = {one.body["member_id"] for one in mine[: synced + 1] if one.api == "SyncGroup"}
-    if later[0] in known:
-        return "under its member id"
-    return "under another id" if later[0] else "without a member id"
-
-
-def listed(transcript: Transcript) -> list[str]:
-    """The topics that the last list_topics gave."""
-    found = [one.row for one in said(transcript) if one.name == "admin_result"]
-    rows = [row["result"] for row in found if row["operation"] == "list_topics"]
-    return list(rows[-1] or ()) if rows else []
-
-
-def brokers(transcript: Transcript, api: str, client: str | None = None) -> list[int | None]:
-    """The broker to which each request of an API went."""
-    return [one.event.broker for one in _of(transcript, api, client)]
+def outstanding(transcript: Transcript, api: str, client: str | None = None) -> int:
+    """How many requests of an API waited for their answers at once on one connection, at most."""
+    waits: dict[str, list[tuple[int, int]]] = {}
+    for one in of_api(transcript, api, client):
+        over = one.answered_us if one.answered_us is not None else 1 << 62
+        waits.setdefault(one.event.connection, []).append((one.event.at_us, over))
+    return max(
+        (sum(began <= at < over for began, over in rows) for rows in waits.values()
+         for at, _ in rows),
+        default=0,
+    )  # fmt: skip
 
 
 def lacks(transcript: Transcript) -> list[str]:
@@ -440,10 +324,11 @@ def unheard(transcript: Transcript) -> list[str]:
 LOOKS: Mapping[str, Callable[..., Any]] = {
     look.__name__.replace("_", " "): look
     for look in (
-        answers, asked, batches, batches_per_request, brokers, codes, commits, consumed, count,
-        events, first_and_last, first_asked, generations, lacks, left, listed, order, overfull,
-        partitions, pause_ms, rejoined, repeats, reported, sequences_grow, unheard, values,
-        versions,
+        acknowledged, answers, asked, batches, batches_per_request, brokers, codes,
+        commits, consumed, count, events, first_and_last, first_asked, generations, given, item,
+        lacks, left, listed, moves, order, outstanding, overfull, owned, partitions,
+        pause_ms, rejoined, repeats, reported, results, sequences_grow, setting, unheard,
+        values, versions,
     )
 }  # fmt: skip
 
@@ -467,12 +352,3 @@ def words(what: str, of: tuple[tuple[str, Any], ...]) -> str:
     """How reports call a look."""
     plain = [str(value) for _, value in of if isinstance(value, str | int | list)]
     return " ".join((what, *plain))
-
-
-def _plain(value: Any) -> Any:
-    """Bytes as text where they are text."""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return bytes(value).decode("utf-8", "backslashreplace")
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return value

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from touchstone.harness.adapters import adapter_file, liars, stage
 from touchstone.harness.adapters.adapter_file import ClientFile
-from touchstone.harness.adapters.liars import HONEST, Liar
+from touchstone.harness.adapters.lying import HONEST, Liar
 from touchstone.harness.adapters.stage import Adapter
 from touchstone.harness.judgement import client_verdict
 from touchstone.harness.judgement.verdict import OUT_OF_SCOPE, broken, inconclusive

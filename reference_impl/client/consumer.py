@@ -57,6 +57,12 @@ class NoPosition(ClientError):
     """No position, or one out of range, and no reset policy (CONS: `auto.offset.reset=none`)."""
 
 
+class OutOfRange(NoPosition):
+    """The broker has no record at the position, and there is no reset policy (CONS-37)."""
+
+    code = ErrorCode.OFFSET_OUT_OF_RANGE
+
+
 class LogTruncated(ClientError):
     """Records that were read are no longer in the log, and there is no reset policy (KIP-320)."""
 
@@ -464,7 +470,7 @@ class Consumer:
             if self._replicas.drop(place):
                 return  # a follower may be behind: only its leader's word ends a position
             if self.reset is None:
-                self._errors[place] = NoPosition(f"offset {position} of {place} is out of range")
+                self._errors[place] = OutOfRange(f"offset {position} of {place} is out of range")
             else:
                 self._reset(place, self.reset)
         elif code in STALE or (code and is_retriable(code)):

@@ -74,7 +74,8 @@ class Kip848Consumer(GroupConsumer):
     def _see_to_membership(self) -> Flow[None]:
         self.member.topics, self.member.regex = self.topics, self.regex
         yield from self.member.beat()
-        if self.member.generation < 0 and self.positions:
+        if self.member.lost:  # maybe between two polls, and the beat above has joined anew
+            self.member.lost = False
             yield from self._lose(list(self.positions))
             yield from self.member.beat()
         while (target := self.member.target) is not None:

@@ -58,6 +58,7 @@ class Kip848Member:
         self.target: Share | None = None  # None: as before
         self.generation = -1  # the member epoch; below 0 there is no membership
         self.rejoin = "it is new"
+        self.lost = False  # a membership ended, and the application has not been told
         self._fixed = {
             "rack_id": rack,
             "rebalance_timeout_ms": rebalance_timeout_ms,
@@ -80,6 +81,7 @@ class Kip848Member:
 
     def lose(self, why: str) -> None:
         """There is no membership any more; the id stays, and the next heartbeat joins again."""
+        self.lost = self.lost or self.generation >= 0
         self.generation, self.rejoin, self.target = -1, why, None
         self.owned = frozenset()
         self._told.clear()

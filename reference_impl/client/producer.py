@@ -208,9 +208,12 @@ class Producer:
         self._settle()
         self._advance()
         yield from self._prepare()
-        asks = self._metadata.ask() + self._sender.due_requests()
+        due = self._sender.due_requests()  # first: batches may wait for a leader (PROD-34)
+        asks = self._metadata.ask() + due
         if asks or self._advance():
             until = min(until, self.view.now)
+        elif (wanted := self._metadata.wake_at()) is not None:
+            until = min(until, wanted)
         try:
             yield NetworkPoll(asks, self._sender.inbox, until)
         except AuthenticationException as refused:  # Java's `send` returns a failed future

@@ -29,8 +29,8 @@ RETRYING = {"retry.backoff.ms": "20"}
 
 __all__ = [
     "A", "C", "P", "QUICK", "Change", "Hear", "Mend", "Spoil", "Tell", "Watch", "a_topic", "admin",
-    "assign", "begin", "close", "commit", "consumer", "end", "fault", "flush", "init", "producer",
-    "reads", "record", "seek", "send", "sent", "spoil", "stored", "subscribe", "texts",
+    "assign", "begin", "close", "commit", "consumer", "end", "fault", "flush", "init", "place",
+    "producer", "reads", "record", "seek", "send", "sent", "spoil", "stored", "subscribe", "texts",
 ]  # fmt: skip
 
 
@@ -70,6 +70,11 @@ def consumer(client: str = C, config: Mapping[str, Any] | None = None) -> list[A
 
 def admin(client: str = A, config: Mapping[str, Any] | None = None) -> list[Any]:
     return opened("admin", client, config or {})
+
+
+def place(topic: Any, partition: int = 0) -> dict[str, Any]:
+    """A partition as commands and events name it."""
+    return {"topic": topic, "partition": partition}
 
 
 def record(value: Any, key: Any = None, partition: int | None = None, **more: Any) -> dict:

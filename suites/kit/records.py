@@ -9,6 +9,7 @@ refuses.
 Sources: DefaultRecordBatch and DefaultRecord at 2.8.2.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from touchstone.harness.model.placeholders import Now, Records
@@ -78,3 +79,12 @@ def damaged(payload: bytes = RECORD, count: int = 1, codec: str = "none", **fiel
     head = BatchHeader(0, 0, -1, 2, 0, number, count - 1, LONG_AGO, LONG_AGO, -1, -1, -1, count)
     packed = compression.compress(number, payload) if number else payload
     return head._replace(**fields).encode(packed)
+
+
+def compacted(first: int, last: int, kept: Mapping[int, bytes]) -> bytes:
+    """A batch of the offsets `first` to `last` of which compaction left these values, by offset."""
+    payload = b"".join(
+        encode_record(Record(offset - first, 0, None, value)) for offset, value in kept.items()
+    )
+    span = {"base_offset": first, "last_offset_delta": last - first}
+    return damaged(payload, len(kept), partition_leader_epoch=0, **span)

@@ -14,15 +14,24 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.ConsumerGroupDescription;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -33,10 +42,23 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.AppInfoParser;
@@ -354,6 +376,10 @@ public class Adapter {
                     consumer.subscribe(topics, this);
                     asked = true;
                     break;
+                case "unsubscribe":
+                    consumer.unsubscribe();
+                    asked = false;
+                    break;
                 case "assign":
                     consumer.assign(places(row.get("partitions")));
                     asked = true;
@@ -428,39 +454,177 @@ public class Adapter {
                 throw new Lacking("the command " + command);
             }
             String operation = row.get("operation").asText();
+            Operation known = operations.get(operation);
+            if (known == null) {
+                throw new Lacking("the admin operation " + operation);
+            }
             ObjectNode told = event("admin_result").put("operation", operation).putNull("result");
             try {
-                ArrayNode result = JSON.createArrayNode();
-                switch (operation) {
-                    case "create_topics":
-                        List<NewTopic> topics = new ArrayList<>();
-                        row.get("topics").forEach(one -> topics.add(new NewTopic(one.get("name").asText(), one.path("partitions").asInt(1), (short) one.path("replication").asInt(1))));
-                        admin.createTopics(topics).all().get();
-                        break;
-                    case "delete_topics":
-                        List<String> names = new ArrayList<>();
-                        row.get("topics").forEach(one -> names.add(one.asText()));
-                        admin.deleteTopics(names).all().get();
-                        break;
-                    case "create_partitions":
-                        admin.createPartitions(Map.of(row.get("topic").asText(), NewPartitions.increaseTo(row.get("count").asInt()))).all().get();
-                        break;
-                    case "list_topics":
-                        new TreeSet<>(admin.listTopics().names().get()).forEach(result::add);
-                        break;
-                    case "delete_records":
-                        admin.deleteRecords(Map.of(new TopicPartition(row.get("topic").asText(), row.get("partition").asInt()), RecordsToDelete.beforeOffset(row.get("offset").asLong()))).all().get();
-                        break;
-                    default:
-                        throw new Lacking("the admin operation " + operation);
-                }
-                told.set("result", result);
-            } catch (Lacking lacking) {
-                throw lacking;
+                known.act(row, told);
             } catch (Exception problem) {
                 describe(told, problem);
             }
             told(told);
+        }
+
+        interface Operation {
+            void act(JsonNode row, ObjectNode told) throws Exception;
+        }
+
+        // The futures of an operation's items; the first failure is the operation's.
+        static <K> void items(ObjectNode told, Map<K, ? extends KafkaFuture<?>> futures) throws Exception {
+            ArrayNode rows = told.putArray("items");
+            Exception first = null;
+            for (Map.Entry<K, ? extends KafkaFuture<?>> one : futures.entrySet()) {
+                ObjectNode row = rows.addObject().put("item", String.valueOf(one.getKey())).putNull("code");
+                try {
+                    one.getValue().get();
+                } catch (ExecutionException problem) {
+                    ObjectNode error = JSON.createObjectNode();
+                    describe(error, problem);
+                    row.set("code", error.get("code"));
+                    first = first == null ? problem : first;
+                }
+            }
+            if (first != null) {
+                throw first;
+            }
+        }
+
+        // A method that has had several names: the first one that there is.
+        @SuppressWarnings("unchecked")
+        static <T> T call(Object on, String... names) throws Exception {
+            for (String name : names) {
+                try {
+                    return (T) on.getClass().getMethod(name).invoke(on);
+                } catch (NoSuchMethodException older) {
+                    continue;
+                }
+            }
+            throw new Lacking(names[0]);
+        }
+
+        static List<String> texts(JsonNode rows) {
+            List<String> found = new ArrayList<>();
+            rows.forEach(one -> found.add(one.asText()));
+            return found;
+        }
+
+        static TopicPartition place(JsonNode row) {
+            return new TopicPartition(row.get("topic").asText(), row.get("partition").asInt());
+        }
+
+        static ConfigResource resource(JsonNode row) {
+            return new ConfigResource(ConfigResource.Type.valueOf(row.get("type").asText().toUpperCase()), row.get("name").asText());
+        }
+
+        static AclBindingFilter on(JsonNode row) {
+            return new AclBindingFilter(new ResourcePatternFilter(ResourceType.TOPIC, row.get("topic").asText(), PatternType.LITERAL), AccessControlEntryFilter.ANY);
+        }
+
+        static void acls(ObjectNode told, Collection<AclBinding> found) {
+            ArrayNode rows = told.putArray("result");
+            found.forEach(one -> rows.addObject().put("topic", one.pattern().name()).put("principal", one.entry().principal())
+                .put("operation", one.entry().operation().name().toLowerCase()).put("permission", one.entry().permissionType().name().toLowerCase()));
+        }
+
+        final Map<String, Operation> operations = new HashMap<>();
+
+        {
+            operations.put("create_topics", (row, told) -> {
+                List<NewTopic> topics = new ArrayList<>();
+                row.get("topics").forEach(one -> {
+                    Map<String, String> configs = new HashMap<>();
+                    one.path("configs").fields().forEachRemaining(each -> configs.put(each.getKey(), each.getValue().asText()));
+                    topics.add(new NewTopic(one.get("name").asText(), one.path("partitions").asInt(1), (short) one.path("replication").asInt(1)).configs(configs));
+                });
+                items(told, admin.createTopics(topics, new CreateTopicsOptions().validateOnly(row.path("validate_only").asBoolean(false))).values());
+            });
+            operations.put("delete_topics", (row, told) -> {
+                Map<String, KafkaFuture<Void>> futures = call(admin.deleteTopics(texts(row.get("topics"))), "topicNameValues", "values");
+                items(told, futures);
+            });
+            operations.put("create_partitions", (row, told) ->
+                items(told, admin.createPartitions(Map.of(row.get("topic").asText(), NewPartitions.increaseTo(row.get("count").asInt()))).values()));
+            operations.put("list_topics", (row, told) -> {
+                ArrayNode result = told.putArray("result");
+                new TreeSet<>(admin.listTopics().names().get()).forEach(result::add);
+            });
+            operations.put("describe_topics", (row, told) -> {
+                KafkaFuture<Map<String, TopicDescription>> found = call(admin.describeTopics(texts(row.get("topics"))), "allTopicNames", "all");
+                ArrayNode result = JSON.createArrayNode();
+                found.get().forEach((name, about) -> {
+                    ArrayNode parts = result.addObject().put("name", name).putArray("partitions");
+                    about.partitions().forEach(one -> {
+                        ArrayNode replicas = parts.addObject().put("partition", one.partition()).put("leader", one.leader().id()).putArray("replicas");
+                        one.replicas().forEach(node -> replicas.add(node.id()));
+                    });
+                });
+                told.set("result", result);
+            });
+            operations.put("describe_cluster", (row, told) -> {
+                TreeSet<Integer> ids = new TreeSet<>();
+                admin.describeCluster().nodes().get().forEach(node -> ids.add(node.id()));
+                ArrayNode rows = told.putObject("result").putArray("brokers");
+                ids.forEach(rows::add);
+            });
+            operations.put("delete_records", (row, told) ->
+                items(told, admin.deleteRecords(Map.of(place(row), RecordsToDelete.beforeOffset(row.get("offset").asLong()))).lowWatermarks()));
+            operations.put("list_offsets", (row, told) -> {
+                OffsetSpec spec = row.get("at").asText().equals("latest") ? OffsetSpec.latest() : OffsetSpec.earliest();
+                told.put("result", admin.listOffsets(Map.of(place(row), spec)).partitionResult(place(row)).get().offset());
+            });
+            operations.put("elect_leaders", (row, told) -> {
+                TopicPartition place = place(row);
+                Throwable problem = admin.electLeaders(ElectionType.PREFERRED, Set.of(place)).partitions().get().get(place).orElse(null);
+                if (problem != null) {
+                    throw new ExecutionException(problem);
+                }
+            });
+            operations.put("reassign", (row, told) -> {
+                List<Integer> replicas = new ArrayList<>();
+                row.get("replicas").forEach(one -> replicas.add(one.asInt()));
+                Optional<NewPartitionReassignment> wanted = row.get("replicas").isNull() ? Optional.empty() : Optional.of(new NewPartitionReassignment(replicas));
+                items(told, admin.alterPartitionReassignments(Map.of(place(row), wanted)).values());
+            });
+            operations.put("describe_configs", (row, told) -> {
+                ObjectNode result = JSON.createObjectNode();
+                admin.describeConfigs(List.of(resource(row))).all().get().get(resource(row)).entries().forEach(one -> result.put(one.name(), one.value()));
+                told.set("result", result);
+            });
+            operations.put("alter_configs", (row, told) -> {
+                List<AlterConfigOp> changes = new ArrayList<>();
+                row.path("set").fields().forEachRemaining(one -> changes.add(new AlterConfigOp(new ConfigEntry(one.getKey(), one.getValue().asText()), AlterConfigOp.OpType.SET)));
+                row.path("delete").forEach(one -> changes.add(new AlterConfigOp(new ConfigEntry(one.asText(), null), AlterConfigOp.OpType.DELETE)));
+                items(told, admin.incrementalAlterConfigs(Map.of(resource(row), changes)).values());
+            });
+            operations.put("list_groups", (row, told) -> {
+                TreeSet<String> ids = new TreeSet<>();
+                admin.listConsumerGroups().all().get().forEach(one -> ids.add(one.groupId()));
+                ArrayNode result = told.putArray("result");
+                ids.forEach(result::add);
+            });
+            operations.put("describe_group", (row, told) -> {
+                String group = row.get("group").asText();
+                ConsumerGroupDescription about = admin.describeConsumerGroups(List.of(group)).describedGroups().get(group).get();
+                Object state = call(about, "groupState", "state");
+                told.putObject("result").put("state", state.toString()).put("members", about.members().size());
+            });
+            operations.put("delete_groups", (row, told) -> items(told, admin.deleteConsumerGroups(texts(row.get("groups"))).deletedGroups()));
+            operations.put("alter_offsets", (row, told) -> admin.alterConsumerGroupOffsets(row.get("group").asText(), offsets(row.get("offsets"))).all().get());
+            operations.put("group_offsets", (row, told) -> {
+                ArrayNode rows = JSON.createArrayNode();
+                admin.listConsumerGroupOffsets(row.get("group").asText()).partitionsToOffsetAndMetadata().get().forEach((place, one) ->
+                    rows.addObject().put("topic", place.topic()).put("partition", place.partition()).put("offset", one.offset()));
+                told.set("result", rows);
+            });
+            operations.put("delete_offsets", (row, told) -> admin.deleteConsumerGroupOffsets(row.get("group").asText(), Set.of(place(row))).all().get());
+            operations.put("create_acl", (row, told) -> {
+                AccessControlEntry entry = new AccessControlEntry(row.get("principal").asText(), "*", AclOperation.READ, AclPermissionType.ALLOW);
+                admin.createAcls(List.of(new AclBinding(new ResourcePattern(ResourceType.TOPIC, row.get("topic").asText(), PatternType.LITERAL), entry))).all().get();
+            });
+            operations.put("describe_acls", (row, told) -> acls(told, admin.describeAcls(on(row)).values().get()));
+            operations.put("delete_acls", (row, told) -> acls(told, admin.deleteAcls(List.of(on(row))).all().get()));
         }
     }
 

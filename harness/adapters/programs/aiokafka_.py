@@ -191,6 +191,11 @@ class Consumer(Looped, ConsumerRebalanceListener):  # type: ignore[misc]  # it h
         self.say("command_done", command="subscribe")
         self._start()
 
+    def unsubscribe(self) -> None:
+        self.inside(self.core.unsubscribe)
+        self.asked = False
+        self.say("command_done", command="unsubscribe")
+
     async def on_partitions_assigned(self, assigned: Any) -> None:
         self._moved("partitions_assigned", assigned)
 

@@ -32,7 +32,7 @@ NAMES = {
     "fetch.max.wait.ms": "fetch.wait.max.ms", "max.request.size": "message.max.bytes",
     "metadata.max.age.ms": "topic.metadata.refresh.interval.ms",
 }  # fmt: skip
-LACKS = ("max.block.ms", "max.poll.records")
+LACKS = ("max.block.ms", "max.poll.records", "default.api.timeout.ms")
 RESETS = {"none": "error"}
 NO_DELAY = {"linger.ms": 0, "partitioner": "murmur2_random", "log_level": 0}
 
@@ -150,6 +150,10 @@ class Consumer:
         )
         self.asked = True
         self.say("command_done", command="subscribe")
+
+    def unsubscribe(self) -> None:
+        self.core.unsubscribe()
+        self.say("command_done", command="unsubscribe")
 
     def _moved(self, name: str, places: list[TopicPartition]) -> None:
         rows = sorted((one.topic, one.partition) for one in places)

@@ -54,6 +54,8 @@ PRODUCER: Names = {
     "delivery.timeout.ms": ("delivery_timeout_ms", int),
     "max.request.size": ("max_request_size", int), "max.block.ms": ("max_block_ms", int),
     "transactional.id": "transactional_id",
+    "max.in.flight.requests.per.connection": ("max_in_flight_requests_per_connection", int),
+    "transaction.timeout.ms": ("transaction_timeout_ms", int),
 }  # fmt: skip
 CONSUMER: Names = {
     **COMMON, "auto.offset.reset": "auto_offset_reset", "isolation.level": "isolation_level",
@@ -174,6 +176,11 @@ class Consumer(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no ty
         self.core.subscribe(topics, listener=self)
         self.asked = True
         self.say("command_done", command="subscribe")
+
+    def unsubscribe(self) -> None:
+        self.core.unsubscribe()
+        self.asked = False
+        self.say("command_done", command="unsubscribe")
 
     def on_partitions_assigned(self, assigned: Any) -> None:
         self._moved("partitions_assigned", assigned)

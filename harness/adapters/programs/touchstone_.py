@@ -18,6 +18,8 @@ from touchstone.harness.adapters.programs.adapter import (
     play,
     translated,
 )
+from touchstone.harness.adapters.programs.touchstone_admin import Admin
+from touchstone.reference_impl.client.defects import plant
 from touchstone.reference_impl.client.group_consumer import Listener
 from touchstone.reference_impl.io.client import Client
 
@@ -25,6 +27,7 @@ VERSION = "0.1"
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 ACKS = {"all": -1, "-1": -1, "0": 0, "1": 1}
 POLL_MS = 50
+PLANT = "touchstone.defect"  # what harness/adapters/lying.py calls it
 
 
 def flag(text: str) -> bool:
@@ -40,6 +43,7 @@ PRODUCER: Names = {
     "max.request.size": ("max_request_size", int), "max.block.ms": ("max_block_ms", int),
     "metadata.max.age.ms": ("metadata_max_age_ms", int),
     "transaction.timeout.ms": ("transaction_timeout_ms", int),
+    "max.in.flight.requests.per.connection": ("max_in_flight", int),
 }  # fmt: skip
 ISOLATION = {"read_uncommitted": 0, "read_committed": 1}
 CONSUMER: Names = {
@@ -69,6 +73,13 @@ def code_of(problem: BaseException) -> int | None:
     return code if isinstance(code, int) else None
 
 
+def broken(core: Any, defect: str | None) -> Any:
+    """The core, with one of our client's own defects planted if one is named."""
+    if defect is not None:
+        plant(core.core, defect)
+    return core
+
+
 def connected(config: Config) -> tuple[Client, Config]:
     """A client, and the settings that are not a connection's."""
     rest = dict(config)
@@ -81,16 +92,17 @@ class Producer:
         self.say = say
         self.client, rest = connected(config)
         transactional_id = rest.pop("transactional.id", None)
+        defect = rest.pop(PLANT, None)
         options = translated(rest, PRODUCER)
         self.transactional = transactional_id is not None
         self.pending: list[tuple[dict[str, Any], Any]] = []
         if self.transactional:  # its id is taken by the command `transaction init`
             self.core: Any = None
-            self._begin: Any = lambda: self.client.transactional_producer(
-                transactional_id, **options
+            self._begin: Any = lambda: broken(
+                self.client.transactional_producer(transactional_id, **options), defect
             )
         else:
-            self.core = self.client.producer(**options)
+            self.core = broken(self.client.producer(**options), defect)
 
     def send(self, topic: str, records: list[dict[str, Any]]) -> None:
         for row in records:
@@ -108,8 +120,8 @@ class Producer:
             self.pending.append((told, delivery))
 
     def tick(self) -> None:
-        if self.pending:
-            self.core.work()
+        if self.core is not None:
+            self.core.work()  # with nothing to send too: metadata grows old
             self._tell()
         self._rest()
 
@@ -163,6 +175,7 @@ class Consumer:
         self.say = say
         self.client, self.rest = connected(config)
         self.group = self.rest.pop("group.id", None)
+        self.defect = self.rest.pop(PLANT, None)
         automatic = flag(str(self.rest.pop("enable.auto.commit", "true")))
         interval = int(self.rest.pop("auto.commit.interval.ms", 5000))
         self.options = translated(self.rest, CONSUMER if self.group is None else MEMBER)
@@ -178,7 +191,7 @@ class Consumer:
         if self.group is None:
             raise Lacking("a subscription without a group")
         if self.core is None:
-            self.core = self.client.consumer(group=self.group, topics=(), **self.options)
+            self.core = self._made(group=self.group, topics=())
         listener = Listener(
             assigned=lambda places: self._moved("partitions_assigned", places),
             revoked=lambda places: self._moved("partitions_revoked", places),
@@ -187,16 +200,24 @@ class Consumer:
         self.core.subscribe(topics, listener=listener)
         self.say("command_done", command="subscribe")
 
+    def unsubscribe(self) -> None:
+        self.core.unsubscribe()
+        self.say("command_done", command="unsubscribe")
+
+    def _made(self, *places: Any, **group: Any) -> Any:
+        make: Any = self.client.consumer
+        return broken(make(*places, **group, **self.options), self.defect)
+
     def _moved(self, name: str, places: list[tuple[str, int]]) -> None:
         self.say(name, partitions=[{"topic": t, "partition": p} for t, p in sorted(places)])
 
     def assign(self, partitions: list[dict[str, Any]]) -> None:
         places = [(row["topic"], row["partition"]) for row in partitions]
         if self.core is None and self.group is not None:
-            self.core = self.client.consumer(group=self.group, topics=(), **self.options)
+            self.core = self._made(group=self.group, topics=())
             self.core.assign(places)
         elif self.core is None:
-            self.core = self.client.consumer(places, **self.options)
+            self.core = self._made(places)
         else:
             self.core.assign(places)
         self.say("command_done", command="assign")
@@ -256,55 +277,11 @@ class Consumer:
         self.client.close()
 
 
-class Admin:
-    def __init__(self, config: Config, say: Say) -> None:
-        self.say = say
-        self.client, rest = connected(config)
-        translated(rest, {})
-
-    def admin(self, operation: str, **fields: Any) -> None:
-        make = getattr(self, f"_{operation}", None)
-        if make is None:
-            raise Lacking(f"the admin operation {operation}")
-        try:
-            result = make(**fields)
-        except Lacking:
-            raise
-        except Exception as problem:
-            error = described(problem, code_of(problem))
-            self.say("admin_result", operation=operation, result=None, **error)
-        else:
-            self.say("admin_result", operation=operation, result=result)
-
-    def _create_topics(self, topics: list[dict[str, Any]]) -> list[str]:
-        for row in topics:
-            self.client.admin.create_topic(
-                row["name"], row.get("partitions", 1), row.get("replication", 1),
-                configs=row.get("configs"),
-            )  # fmt: skip
-        return [row["name"] for row in topics]
-
-    def _delete_topics(self, topics: list[str]) -> list[str]:
-        self.client.admin.delete_topics(topics).all()
-        return topics
-
-    def _create_partitions(self, topic: str, count: int) -> int:
-        self.client.admin.create_partitions({topic: count}).all()
-        return count
-
-    def _list_topics(self) -> list[str]:
-        return sorted(self.client.admin.list_topics())
-
-    def _delete_records(self, topic: str, partition: int, offset: int) -> None:
-        self.client.admin.delete_records({(topic, partition): offset}).all()
-
-    def tick(self) -> None:
-        time.sleep(0.01)
-
-    def close(self) -> None:
-        self.client.close()
+def admin(config: Config, say: Say) -> Admin:
+    client, rest = connected(config)
+    return Admin(client, rest, say, code_of)
 
 
 if __name__ == "__main__":
-    kinds: dict[str, Make] = {"producer": Producer, "consumer": Consumer, "admin": Admin}
+    kinds: dict[str, Make] = {"producer": Producer, "consumer": Consumer, "admin": admin}
     play("touchstone", VERSION, kinds, code_of)

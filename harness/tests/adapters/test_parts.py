@@ -68,9 +68,14 @@ def test_a_change_counts_answers_that_have_its_place():
     assert found == [answer(0), {"topics": []}, answer(6, 6), answer(0)]
 
 
-def test_a_change_turns_one_byte_of_records_over_and_adds_tags():
+def test_a_change_turns_a_byte_of_records_over_replaces_them_and_adds_tags():
     (found,) = changed(Change("Fetch", "r[*].records", 2, times=0), {"r": [{"records": b"abc"}]})
     assert found == {"r": [{"records": b"a\x9dc"}]}
+    (found,) = changed(
+        Change("Fetch", "r[*].records", b"xy", times=0),
+        {"r": [{"records": b"abc"}, {"records": b""}]},
+    )
+    assert found == {"r": [{"records": b"xy"}, {"records": b""}]}
     (found,) = changed(Change("Fetch", "_tags", {9: b"x"}), {"r": []})
     assert found == {"r": [], "_tags": {9: b"x"}}
 

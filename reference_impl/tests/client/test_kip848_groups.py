@@ -143,6 +143,16 @@ def test_who_is_fenced_loses_all_and_joins_again_at_once_as_the_same_member(code
     assert again["subscribed_topic_names"] == ["t"] and again["topic_partitions"] == []
 
 
+@pytest.mark.parametrize("code", [E.FENCED_MEMBER_EPOCH, E.UNKNOWN_MEMBER_ID])
+def test_who_was_fenced_between_two_polls_is_told_so_by_the_next(code):
+    consumer, runner, events = member((0,), None, int(code), (0,))
+    runner.run(consumer.poll())
+    runner.view.now += 5_000
+    runner.run(consumer.keep_alive())  # what a heartbeat thread does
+    runner.run(consumer.poll())
+    assert events == [("+", [T0]), ("lost", [T0]), ("+", [T0])]
+
+
 @pytest.mark.parametrize(
     "said", [int(E.NOT_COORDINATOR), int(E.COORDINATOR_NOT_AVAILABLE), "closed"]
 )

@@ -223,6 +223,14 @@ def test_a_moved_leader_is_followed():
     assert [ask.node for ask in runner.asked("Produce")] == [0, 1] and made.offset >= 0
 
 
+def test_prod_34_a_batch_without_a_leader_asks_for_metadata_at_once():
+    leaders = Leaders(leaders=(0,))
+    producer, runner = producing(leaders, view(topic("t", -1)))
+    made = producer.send("t", b"v", partition=0)
+    runner.run(producer.flush())
+    assert made.offset >= 0 and sum(runner.pauses) < 1_000, runner.pauses
+
+
 def test_topic_ids_are_needed_for_the_versions_that_name_by_id():
     for id_, highest in ((bytes(16), 12), (b"i" * 16, 1 << 15)):
         leaders = Leaders(leaders=(0,))

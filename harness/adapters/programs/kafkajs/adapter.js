@@ -49,6 +49,8 @@ const SENDING = {
   "compression.type": ["compression", (text) => text],
   "linger.ms": ["linger", number],
   "transactional.id": ["transactionalId", String],
+  "transaction.timeout.ms": ["transactionTimeout", number],
+  "max.in.flight.requests.per.connection": ["inFlight", number],
   "request.timeout.ms": ["requestTimeout", number],
 };
 const READING = {
@@ -83,9 +85,10 @@ class Producer {
     const idempotent = own.transactionalId ? true : (own.idempotent ?? this.acks === -1);
     this.core = this.kafka.producer({
       idempotent,
-      maxInFlightRequests: 1,
+      maxInFlightRequests: own.inFlight ?? 1,
       createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
       ...(own.transactionalId ? { transactionalId: own.transactionalId } : {}),
+      ...(own.transactionTimeout ? { transactionTimeout: own.transactionTimeout } : {}),
     });
     this.pending = new Set();
   }
@@ -299,6 +302,7 @@ class Consumer {
 class Admin {
   constructor(id, config) {
     this.id = id;
+    translated(config, {});
     this.core = connected(config).admin();
   }
 
