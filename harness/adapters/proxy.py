@@ -67,6 +67,7 @@ class Proxy:
         self._numbers = itertools.count(1)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
+        self._writers: set[asyncio.StreamWriter] = set()
         self._thread = threading.Thread(target=self._run, name="proxy", daemon=True)
 
     @property
@@ -98,6 +99,9 @@ class Proxy:
         for task in tasks:
             task.cancel()
         self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        for writer in self._writers:  # what a closed one had not written yet would keep it open
+            writer.transport.abort()
+        self._loop.run_until_complete(asyncio.sleep(0))
         self._loop.close()
 
     async def _serve(
@@ -105,6 +109,7 @@ class Proxy:
     ) -> None:
         """One connection of the client, with one to the broker behind it."""
         link, passage = Link(next(self._numbers), upstream), self.passage
+        self._writers.add(writer)
         if passage is None:
             writer.close()
             return
@@ -113,6 +118,7 @@ class Proxy:
         except OSError:
             writer.close()
             return
+        self._writers.add(broker_writer)
         passage.joined(link)
         both = [
             asyncio.ensure_future(_forward(reader, broker_writer, link, passage)),
@@ -124,8 +130,10 @@ class Proxy:
         for one in both:
             one.cancel()
         await asyncio.gather(*both, return_exceptions=True)
-        writer.close()
-        broker_writer.close()
+        for ended in (writer, broker_writer):
+            ended.close()
+            if ended.transport.get_write_buffer_size() == 0:
+                self._writers.discard(ended)
 
 
 async def _forward(
