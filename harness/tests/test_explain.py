@@ -26,7 +26,10 @@ def test_a_claim_is_explained_with_its_evidence_and_its_steps():
     ("word", "says"),
     [
         ("TOPIC-12", "topics.replication-factors-below-one-are-refused"),
-        ("PROD-01", "reference_impl/tests/client/test_over_sockets.py::test_acks"),
+        (
+            "CONS-06",
+            "client/test_groups.py::test_ways_to_subscribe_exclude_each_other",
+        ),
         ("KIP-98", "https://cwiki.apache.org/confluence/display/KAFKA/KIP-98"),
     ],
 )

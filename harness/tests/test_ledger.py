@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
+from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.model import ledger
 from touchstone.harness.model.claim import claim, claim_of, every, only
 from touchstone.harness.model.ledger import BadLedger, Entry, Ledger
-from touchstone.harness.run import detection
 
 NOW = ("TOPIC", "WIRE", "APPEND", "FETCH", "META")  # areas whose clauses are judged one by one
 
@@ -23,7 +23,7 @@ def a_claim(id="topics.some-claim", evidence=("TOPIC-11",), where="test_it", **h
 
 
 def test_all_clauses_and_cells_are_classified():
-    claims = [claim for claim, _ in detection.functions().values()]
+    claims = all_claims()
     assert [one.id for one in ledger.clauses(claims) if one.status is None] == []
     assert [one.id for one in ledger.cells(claims) if one.status is None] == []
 

@@ -482,13 +482,10 @@ class Consumer:
             self._epochs.good(place, found.asked.leader_epoch)
 
     def _take_records(self, place: TopicPartition, part: Struct, position: int) -> None:
+        committed = self.isolation == READ_COMMITTED
         try:
             fetched = read_partition(
-                place[0],
-                part,
-                position,
-                committed_only=self.isolation == READ_COMMITTED,
-                check_crc=self.check_crcs,
+                place[0], part, position, committed_only=committed, check_crc=self.check_crcs
             )
         except RecordError as fault:
             error = CorruptFetch(f"{place} at {position}: {fault}")
