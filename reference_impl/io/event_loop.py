@@ -84,14 +84,7 @@ class Server:
     @staticmethod
     def bind(host: str, port: int) -> socket.socket:
         """A listening socket; connections wait in its backlog until the loop runs."""
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((host, port))
-            listener.listen(_BACKLOG)
-        except OSError:
-            listener.close()
-            raise
+        listener = socket.create_server((host, port), backlog=_BACKLOG)
         listener.setblocking(False)
         return listener
 
@@ -107,28 +100,35 @@ class Server:
         self._acceptor.ignore(broker)
         self._acceptor.remove(broker)
         self._brokers = [each for each in self._brokers if each is not broker]
-        for channel in [*self._channels, *self._unused]:
-            if channel.broker is broker:
-                self._close(channel, "the broker is gone")
+        for channel in self._channels_of(broker):
+            self._close(channel, "the broker is gone")
         self.links.remove(broker.id)
 
     def freeze(self, broker: Broker) -> None:
         """Its process is stopped: the kernel takes connections and bytes, nobody looks at them."""
         self._frozen.add(broker)
         self._acceptor.ignore(broker)
-        for channel in [*self._channels, *self._unused]:
-            if channel.broker is broker:
-                self._watch(channel, 0)
+        for channel in self._channels_of(broker):
+            self._watch(channel, 0)
 
     def thaw(self, broker: Broker) -> None:
         if broker not in self._frozen:
             return
         self._frozen.discard(broker)
         self._acceptor.watch(broker)
-        for channel in [*self._channels, *self._unused]:
-            if channel.broker is broker:
-                self._watch(channel, READ | WRITE if channel.outbox else READ)
-                self._ready.append(channel)
+        for channel in self._channels_of(broker):
+            self._watch(channel, READ | WRITE if channel.outbox else READ)
+            self._ready.append(channel)
+
+    def _channels_of(self, broker: Broker) -> list[Channel]:
+        return [each for each in (*self._channels, *self._unused) if each.broker is broker]
+
+    def drain(self, broker: Broker) -> None:
+        """Serve what its connections have brought by now, before it begins to stop (WIRE-15)."""
+        for channel in self._channels_of(broker):
+            self._readable(channel)
+            while channel.frames and channel.open and not (channel.busy or channel.outbox):
+                self._work(channel, its_turn=True)
 
     def settle(self, broker: Broker, now: int) -> None:
         """Let the broker act on pending changes and send what it can, before it ends."""

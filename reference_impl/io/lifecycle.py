@@ -88,6 +88,7 @@ class Lifecycle:
             return
         if number in self._frozen:
             self.resume(number)
+        self._server.drain(self._running[number])
         self._waiting[Event.MAY_GO, number] = done
         self._membership.stop(number, now)
 
