@@ -95,20 +95,8 @@ def main(
     target: Target, names: tuple[str, ...], settings: dict[str, str], *, seconds: float, runs: int,
     seed: int, brokers: int, partitions: int, producers: int, acks: str, out: Path,
 ) -> int:  # fmt: skip
-    try:
-        reason = target.available()
-        endpoint = None if reason else target.start(shape_of(target, brokers, settings))
-    except (Unavailable, StartFailed) as error:
-        reason, endpoint = str(error), None
-    if endpoint is None:
-        click.echo(f"not run: {target.name}: {reason}")
-        return 3
-    cluster = FaultTarget(target.kind, endpoint)
-    refused = campaign.unsupported(names, cluster)
-    for name, why in refused.items():
-        click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
-    wanted = [name for name in names if name not in refused]
-    if not wanted:
+    cluster, wanted = started(target, names, brokers, settings)
+    if cluster is None or not wanted:
         return 3
     out.mkdir(parents=True, exist_ok=True)
     verdicts: Counter[str] = Counter()
@@ -116,7 +104,7 @@ def main(
         name = f"{target.name.replace(':', '-')}-{'-'.join(wanted)}-{number}"
         topic = "".join(c if c.isalnum() else "-" for c in f"nemesis-{name}")
         plan = Plan(
-            bootstrap_of(endpoint), (topic,), target.name, number, partitions=partitions,
+            bootstrap_of(cluster.endpoint), (topic,), target.name, number, partitions=partitions,
             replication=min(3, brokers), producers=producers,
             transactional=int(all(key in target.advertised() for key in _TRANSACTIONS)),
             acks=tuple(int(each) for each in acks.split(",")),
@@ -138,7 +126,28 @@ def main(
     click.echo(f"{target.name}: {runs} runs under {', '.join(wanted)}: {total}; {out}")
     if verdicts[DIVERGES]:
         return 1
-    return 3 if verdicts[INCONCLUSIVE] or refused else 0
+    return 3 if verdicts[INCONCLUSIVE] or len(wanted) < len(names) else 0
+
+
+def started(
+    target: Target, names: tuple[str, ...], brokers: int, settings: dict[str, str]
+) -> tuple[FaultTarget | None, list[str]]:
+    """The cluster, and which of these faults it can be harmed by; None where it does not start.
+    What is missing is said.
+    """
+    try:
+        reason = target.available()
+        endpoint = None if reason else target.start(shape_of(target, brokers, settings))
+    except (Unavailable, StartFailed) as error:
+        reason, endpoint = str(error), None
+    if endpoint is None:
+        click.echo(f"not run: {target.name}: {reason}")
+        return None, []
+    cluster = FaultTarget(target.kind, endpoint)
+    refused = campaign.unsupported(names, cluster)
+    for name, why in refused.items():
+        click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
+    return cluster, [name for name in names if name not in refused]
 
 
 def bootstrap_of(endpoint: Endpoint) -> tuple[str, ...]:

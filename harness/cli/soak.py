@@ -18,12 +18,11 @@ from typing import Any
 import click
 
 from touchstone.harness.checkers.histories import CONFORMS, DIVERGES
-from touchstone.harness.cli.nemesis import BROKE, INTERRUPTED, bootstrap_of, grounded, shape_of
+from touchstone.harness.cli.nemesis import BROKE, INTERRUPTED, bootstrap_of, grounded, started
 from touchstone.harness.driver.soak.handle import LoadFailed
 from touchstone.harness.driver.soak.plan import SoakPlan
-from touchstone.harness.model.target import StartFailed, Target, Unavailable
-from touchstone.harness.nemesis import campaign, soak
-from touchstone.harness.nemesis.fault_target import FaultTarget
+from touchstone.harness.model.target import Target
+from touchstone.harness.nemesis import soak
 from touchstone.reference_impl.client.defects import DEFECTS
 
 HEARTBEAT = 68  # ConsumerGroupHeartbeat
@@ -65,22 +64,11 @@ def main(
     target: Target, names: tuple[str, ...], *, seconds: float, seed: int, rate: int,
     partitions: int, defects: tuple[str, ...], out: Path,
 ) -> int:  # fmt: skip
-    try:
-        reason = target.available()
-        endpoint = None if reason else target.start(shape_of(target, BROKERS, {}))
-    except (Unavailable, StartFailed) as error:
-        reason, endpoint = str(error), None
-    if endpoint is None:
-        click.echo(f"not run: {target.name}: {reason}")
-        return 3
-    cluster = FaultTarget(target.kind, endpoint)
-    refused = campaign.unsupported(names, cluster)
-    for name, why in refused.items():
-        click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
-    if refused:
+    cluster, wanted = started(target, names, BROKERS, {})
+    if cluster is None or len(wanted) < len(names):
         return 3
     plan = SoakPlan(
-        bootstrap_of(endpoint),
+        bootstrap_of(cluster.endpoint),
         "soak",
         seed,
         partitions=partitions,

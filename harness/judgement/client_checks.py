@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable, Iterator
 
 from touchstone.harness.model import client_exchanges, record_view
-from touchstone.harness.model.client_exchanges import Exchanged
+from touchstone.harness.model.client_exchanges import Exchanged, decoded_answer
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import Event, Transcript
 from touchstone.reference_impl.wire import headers
@@ -62,7 +62,7 @@ def request_served(seen: Transcript) -> Iterator[Finding]:
     offered: dict[str, dict[int, tuple[int, int]]] = {}
     for event in seen.events:
         if event.direction == "answered" and event.api == headers.API_VERSIONS:
-            body = _decoded(event)
+            body = decoded_answer(event)
             rows = [] if body is None or body["error_code"] else body["api_keys"]
             if rows:
                 offered[event.connection] = {
@@ -213,15 +213,6 @@ def _values(data: bytes | None) -> list[str | None]:
 
 def _text(value: bytes | None) -> str | None:
     return None if value is None else bytes(value).decode("utf-8", "backslashreplace")
-
-
-def _decoded(event: Event) -> Struct | None:
-    if event.api is None or event.version is None:
-        return None
-    try:
-        return headers.decode_response(event.api, event.version, event.raw).body
-    except ValueError:
-        return None
 
 
 def _finding(checker: str, seen: Transcript, event: Event, path: str, text: str) -> Finding:

@@ -65,13 +65,14 @@ def exchanged(transcript: Transcript) -> list[Exchanged]:
         except ValueError:
             continue
         reply = answers.get((event.connection, event.correlation_id))
-        answer = None if reply is None else _answer(reply)
+        answer = None if reply is None else decoded_answer(reply)
         at = None if reply is None else reply.at_us
         found.append(Exchanged(event, request.header.client_id, request.body, answer, at))
     return found
 
 
-def _answer(event: Event) -> Struct | None:
+def decoded_answer(event: Event) -> Struct | None:
+    """The body that a client was answered; None where it cannot be read."""
     if event.api is None or event.version is None:
         return None
     try:

@@ -16,9 +16,6 @@ from typing import NamedTuple
 
 NAMES: Mapping[int, str] = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}  # ScramMechanism, by its number
 NUMBERS: Mapping[str, int] = {name: number for number, name in NAMES.items()}
-# Iterations, both inclusive. `security.scram` has the least too; it loads libcrypto, which a broker
-# without passwords does without (4 MB).
-FEWEST, MOST = 4096, 16384
 
 
 class ScramCredential(NamedTuple):

@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from touchstone.reference_impl.cluster.scram_credentials import (
-    FEWEST,
-    MOST,
     NUMBERS,
     ScramCredential,
 )
 from touchstone.reference_impl.security.scram import client_key, salted, server_key, stored_key
+from touchstone.reference_impl.security.scram_limits import FEWEST, MOST
 
 _SALT_BYTES = 20
 

@@ -157,21 +157,24 @@ class Acceptor:
 
     def deadline(self) -> int | None:
         """When somebody who waits here is served, or closed; None for never."""
+        if not (self._paused or self._refused):  # each turn of the loop asks
+            return None
         waiting = [late.until for late in self._paused.values()]
         waiting += [until for until, _ in self._refused]
-        return min(waiting, default=None)
+        return min(waiting)
 
     def tick(self, now: int) -> None:
-        for listener, late in [*self._paused.items()] if self._paused else ():
+        if not (self._paused or self._refused):
+            return
+        for listener, late in [*self._paused.items()]:
             if late.until <= now:
                 del self._paused[listener]
                 self._selector.register(listener.sock, READ, listener)
                 self._admit(listener, late.sock, late.host, now)
-        if self._refused:
-            for until, sock in self._refused:
-                if until <= now:
-                    sock.close()
-            self._refused = [each for each in self._refused if each[0] > now]
+        for until, sock in self._refused:
+            if until <= now:
+                sock.close()
+        self._refused = [each for each in self._refused if each[0] > now]
 
     def _cannot_accept(self, listener: BoundListener, fault: OSError) -> None:
         """Out of descriptors it waits, and that is said once. Else the peer is gone again."""

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Mapping
 
 HASHES: Mapping[str, str] = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
-FEWEST = 4096  # iterations that both mechanisms ask for (ScramMechanism)
 TOKEN_AUTHENTICATION = "tokenauth"  # the extension that says: the name is a delegation token's
 NAME, VALUE = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+", r"[\x01-\x2b\x2d-\x7f]+"
 PRINTABLE = r"[\x21-\x2b\x2d-\x7e]+"

@@ -16,13 +16,12 @@ from touchstone.reference_impl.broker.control.cluster_controller import ClusterC
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.scram_credentials import (
-    FEWEST,
-    MOST,
     NAMES,
     ScramCredential,
 )
 from touchstone.reference_impl.cluster.scram_keys import of_salted
 from touchstone.reference_impl.cluster.topology import Cluster
+from touchstone.reference_impl.security.scram_limits import FEWEST, MOST
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 
 from touchstone.reference_impl.broker.security.mechanism import EITHER_ID, CredentialsRefused
 from touchstone.reference_impl.cluster.hash_order import copied_map
-from touchstone.reference_impl.cluster.scram_credentials import FEWEST, ScramCredential
+from touchstone.reference_impl.cluster.scram_credentials import ScramCredential
 from touchstone.reference_impl.security.scram import (
     BASE64,
     NAME,
@@ -31,6 +31,7 @@ from touchstone.reference_impl.security.scram import (
     stored_key,
     veiled,
 )
+from touchstone.reference_impl.security.scram_limits import FEWEST
 
 _EXTENSIONS = rf"(?:,[A-Za-z]+={VALUE})*"
 _FIRST = re.compile(

@@ -14,7 +14,6 @@ from typing import Protocol
 
 from touchstone.reference_impl.security.scram import (
     BASE64,
-    FEWEST,
     PRINTABLE,
     VALUE,
     client_key,
@@ -26,6 +25,7 @@ from touchstone.reference_impl.security.scram import (
     stored_key,
     veiled,
 )
+from touchstone.reference_impl.security.scram_limits import FEWEST
 
 _ADDED = rf"(?:,[A-Za-z]+={VALUE})*"
 _SERVER_FIRST = re.compile(
