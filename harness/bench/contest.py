@@ -8,6 +8,7 @@ than one means ours is better, whichever way the unit points.
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from touchstone.harness.targets.process import KafkaProcess
 
 READY_SECONDS = 60
 ONE = Shape()
+_NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 MEMORY, DISK = STORES = ("memory", "disk")
 
 
@@ -89,7 +91,9 @@ def our_broker(
 
 @contextlib.contextmanager
 def served(argv: list[str]) -> Iterator[tuple[str, int]]:
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+    # pip compiles what it installs, so no user's start compiles each module again.
+    compiled = {name: value for name, value in os.environ.items() if name != _NO_BYTECODE}
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=compiled) as process:
         try:
             assert process.stdout is not None
             word, _, bootstrap = process.stdout.readline().strip().partition(" ")

@@ -21,7 +21,7 @@ from touchstone.reference_impl.broker.configs.listener_settings import ListenerS
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
 from touchstone.reference_impl.io.listeners import is_loopback
-from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.server import RunningCluster, build
 
 _ANY_MACHINE = "nobody is authenticated here, and whoever reaches it may do everything"

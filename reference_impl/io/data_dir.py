@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs.config_view import (
     ConfiguredNode,
@@ -25,12 +26,15 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.image import adopt_folders, restore
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.io.background import Background
-from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.log_dirs import LogDirRules, LogDirs
 from touchstone.reference_impl.io.registry_file import RegistryFile
 from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.files.partition_metadata import uuid_text
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.log")
 _LAST_PRODUCER_ID = 2**63 - 1
@@ -118,6 +122,12 @@ class DataDir:
             log.producers.forget_idle(now, self._most_idle_ms())
         self._open[number] = dirs
         return dirs
+
+    def attach(self, broker: Broker, now: int) -> None:
+        """Let a broker that starts over these directories hear of them when one fails."""
+        dirs = self._open[broker.id]
+        dirs.failed = lambda path, keys: broker.replicas.directory_failed(keys)
+        dirs.schedule(broker.purgatory, self.number, now)
 
     def _identify(self, dirs: LogDirs, number: int, cluster: Cluster) -> None:
         quirk = self._persona.quirk

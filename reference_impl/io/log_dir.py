@@ -23,6 +23,7 @@ from touchstone.reference_impl.io import portable
 from touchstone.reference_impl.io.background import Background
 from touchstone.reference_impl.io.disk import Disk
 from touchstone.reference_impl.io.disk_store import DiskStore, Marks
+from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.log.files import (
     FileFormatError,
     checkpoints,
@@ -39,10 +40,6 @@ TopicPartition = tuple[str, int]
 METADATA_TOPIC = (
     "__cluster_metadata"  # a KRaft quorum's own log: not a partition of anybody's topic
 )
-
-
-class LogDirError(Exception):
-    """A directory that this broker must not use: somebody else's, or locked."""
 
 
 @dataclass(frozen=True, slots=True)

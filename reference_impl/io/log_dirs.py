@@ -21,7 +21,8 @@ from touchstone.reference_impl.cluster.replica import LeaderState
 from touchstone.reference_impl.io.background import Background
 from touchstone.reference_impl.io.disk import Disk
 from touchstone.reference_impl.io.disk_store import DiskStore
-from touchstone.reference_impl.io.log_dir import LogDir, LogDirError, Maker, TopicPartition
+from touchstone.reference_impl.io.log_dir import LogDir, Maker, TopicPartition
+from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.partition_log import PartitionLog

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
@@ -35,16 +35,15 @@ from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
 from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
-from touchstone.reference_impl.io.data_dir import DataDir
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links
 from touchstone.reference_impl.io.listeners import advertised_by_listener, endpoint
-from touchstone.reference_impl.io.log_dirs import LogDirs
 from touchstone.reference_impl.io.wall_clock import WallClock
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.metrics.mbeans import Metric
+    from touchstone.reference_impl.io.data_dir import DataDir
     from touchstone.reference_impl.io.zookeeper import ZooKeeper
 
 LIFE_SECONDS = 120.0  # how long a verb on a broker may take
@@ -245,7 +244,7 @@ def build(
         raise ValueError(f"{LISTENERS} says where brokers listen, and so would port {port}")
     settings = ListenerSettings.of(config, host, port)
     said = advertised_by_listener(advertise, config, brokers, settings)
-    disk = DataDir(Path(data), persona, config) if data else None
+    disk = _data_dir(Path(data), persona, config) if data else None
     with contextlib.ExitStack() as undo:  # of a cluster that cannot be built
         registry = _registry(zookeeper, persona, config, clock) if zookeeper else None
         if registry is not None:
@@ -311,6 +310,11 @@ def _node(
     if [each.listener for each in endpoints] == [PLAINTEXT]:
         endpoints = ()  # a node without more has a PLAINTEXT listener
     return Node(number, own.host, own.port, rack, bound=bound, endpoints=endpoints)
+
+
+def _data_dir(root: Path, persona: Persona, config: Mapping[str, str]) -> DataDir:
+    module = importlib.import_module("touchstone.reference_impl.io.data_dir")  # costs 10 ms
+    return cast("DataDir", module.DataDir(root, persona, config))
 
 
 def _registry(
@@ -428,9 +432,8 @@ class _Cores:
         broker = self.parts.broker(self._cluster, number, logs, self.faults, time.perf_counter_ns)
         if self._cluster.settings_in_force.pop(str(number), None):
             spread_defaults(broker)
-        if isinstance(logs, LogDirs) and self.data is not None:
-            logs.failed = lambda path, keys: broker.replicas.directory_failed(keys)
-            logs.schedule(broker.purgatory, self.data.number, now)
+        if self.data is not None:
+            self.data.attach(broker, now)
         return broker
 
     def _logs_of(self, number: int, now: int) -> Logs:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from touchstone.reference_impl.broker.personas.releases import RELEASES
-from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.server import build, serve
 from touchstone.reference_impl.log.files import meta_properties, names
 from touchstone.reference_impl.tests.io.test_serving import ROOT, Peer

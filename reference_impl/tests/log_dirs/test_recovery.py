@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from touchstone.reference_impl.io.log_dir import LogDirError
+from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.log.files import names
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.tests.log_dirs.one_dir import (
