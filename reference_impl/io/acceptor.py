@@ -72,8 +72,8 @@ class Acceptor:
     def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
         """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
-        self._rates[broker] = ConnectionRates(broker)
         settings = ListenerSettings.of(broker.config)
+        self._rates[broker] = ConnectionRates(broker, settings)
         self._listeners[broker] = tuple(
             _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
         )

@@ -28,7 +28,7 @@ _WHOLE_BROKER = None
 class ConnectionRates:
     """The new connections of one broker, counted altogether, by listener and by address."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, listeners: ListenerSettings) -> None:
         self._broker = broker
         self._enforced = broker.persona.quirk("connections.rates-are-bounded")
         size = window(broker.config)
@@ -37,7 +37,6 @@ class ConnectionRates:
         self._rates: Measures[SampledRate] = Measures(
             lambda: SampledRate(size, keeps_overlapping=keeps)
         )
-        listeners = ListenerSettings.of(broker.config)
         self._protected = listeners.inter_broker if len(listeners.listeners) > 1 else None
 
     def accepted(self, listener: str, now: int) -> int:

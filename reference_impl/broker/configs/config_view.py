@@ -240,7 +240,7 @@ def dynamic_entries(broker: Configured) -> list[Entry]:
 def topic_defaults(broker: Configured, entity: str | None = None) -> dict[str, str]:
     """The configs of a topic without overrides, by its own names, on this broker or another."""
     definitions, levels = topic_definitions(broker.persona.release), _levels(broker, entity)
-    values = ((name, _fallback(broker, d, levels)) for name, d in definitions.items())
+    values = ((name, _fallback(d, levels)) for name, d in definitions.items())
     return {name: value for name, value in values if value is not None}
 
 
@@ -271,16 +271,16 @@ def _lingering(broker: Configured, name: str) -> dict[str, str]:
     return {topics[key]: before[key] for key in before.keys() & topics.keys() - given.keys()}
 
 
-def _fallback(broker: Configured, definition: ConfigDefinition, levels: Levels) -> str | None:
+def _fallback(definition: ConfigDefinition, levels: Levels) -> str | None:
     if definition.synonym is None:
         return definition.default
-    synonyms = _synonyms(broker, definition.synonym, levels)
-    if synonyms and synonyms[0].source != DEFAULT:
-        return synonyms[0].value
-    settings = levels.static
+    for settings in levels:
+        said = settings.get(definition.synonym)
+        if said is not None:
+            return said
     for coarser, unit in COARSER.get(definition.synonym, ()):
-        if coarser in settings:
-            return str(int(settings[coarser]) * unit)
+        if coarser in levels.static:
+            return str(int(levels.static[coarser]) * unit)
     return definition.default
 
 
@@ -311,7 +311,7 @@ def _topic_entry(
         behind = (Synonym(name, overrides[name], TOPIC), *behind)
     return Entry(
         name,
-        overrides.get(name, _fallback(broker, definition, levels)),
+        overrides.get(name, _fallback(definition, levels)),
         behind[0].source if behind else DEFAULT,
         False,
         definition.sensitive,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.cluster.client_settings import entity
 from touchstone.reference_impl.io.connection_rates import ConnectionRates
 from touchstone.reference_impl.io.server import serve
@@ -23,7 +24,12 @@ def rates(release="4.3", quotas=None, **config):
     for ip, limit in (quotas or {}).items():
         who = entity({"ip": ip})
         one.cluster.client_settings.set_quotas(who, {"connection_creation_rate": limit})
-    return ConnectionRates(one.brokers[0])
+    return _of(one)
+
+
+def _of(one):
+    broker = one.brokers[0]
+    return ConnectionRates(broker, ListenerSettings.of(broker.config))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +75,7 @@ def test_localhost_is_an_address():
 def test_who_is_refused_does_not_count():
     """Neither for the broker, nor for its address: eleven in ten seconds are below 1.2 in one."""
     one = OneBroker(**{"max.connection.creation.rate": "2"})
-    made, who = ConnectionRates(one.brokers[0]), entity({"ip": HERE})
+    made, who = _of(one), entity({"ip": HERE})
     one.cluster.client_settings.set_quotas(who, {"connection_creation_rate": 1.0})
     for _ in range(30):
         assert made.accepted(PLAIN, NOW) == 0
