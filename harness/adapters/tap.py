@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from touchstone.harness.adapters.lying import Lie, Mishear
-from touchstone.harness.adapters.proxy import GO_ON, HOST, Link, framed
+from touchstone.harness.adapters.proxy import FIXED, GO_ON, HOST, Link, framed
 from touchstone.harness.model import path as paths
 from touchstone.harness.model.client_steps import Change
 from touchstone.reference_impl.wire import headers
@@ -67,11 +67,8 @@ class Tap:
         if sent is None:
             return None
         key = version = correlation = None
-        try:
-            header, _ = headers.decode_request_header(sent)
-            key, version, correlation = header.key, header.version, header.correlation_id
-        except ValueError:
-            pass  # noted as it is: a check of the verdict says that it cannot be read
+        if len(sent) >= FIXED.size:  # all that is known of an API or a version from the future
+            key, version, correlation = FIXED.unpack_from(sent)
         self._note(
             "asked", f"#{link.number}", raw=sent, api=key, version=version,
             correlation_id=correlation, broker=self._ids.get(link.upstream),
@@ -141,6 +138,8 @@ def _places(change: Change, body: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     *way, last = paths.parse(change.path)
     for holder in _holders(body, way):
         if isinstance(holder, dict):
+            if any(holder.get(name) != value for name, value in change.where.items()):
+                continue
             least = 1 if isinstance(change.value, bytes) else change.value
             if last == RECORDS and len(holder.get(RECORDS) or b"") < least:
                 continue

@@ -41,8 +41,11 @@ def adapter_line(seen: Transcript) -> Iterator[Finding]:
 
 
 def request_parses(seen: Transcript) -> Iterator[Finding]:
+    """A client asks ApiVersions in the newest version that it knows, which may be none of ours; a
+    broker answers in version 0 that it does not know it, and the client asks again (KIP-511).
+    """
     for event in seen.events:
-        if event.direction != "asked":
+        if event.direction != "asked" or _from_the_future(event):
             continue
         if event.api is not None and event.api not in API:
             yield _finding("request-parses", seen, event, "request", f"API key {event.api}")
@@ -55,6 +58,11 @@ def request_parses(seen: Transcript) -> Iterator[Finding]:
         if request.end < len(event.raw):
             text = f"{len(event.raw) - request.end} bytes behind its end"
             yield _finding("request-parses", seen, event, "request", text)
+
+
+def _from_the_future(event: Event) -> bool:
+    newest = API[headers.API_VERSIONS].latest
+    return event.api == headers.API_VERSIONS and (event.version or 0) > newest
 
 
 def request_served(seen: Transcript) -> Iterator[Finding]:

@@ -77,7 +77,8 @@ class Change:
 
     `path` names the field; `[*]` in it stands for every element. A field `_tags` takes tagged
     fields that nobody knows. Where there are `records`, bytes as `value` take their place, and a
-    number turns one byte over, that many from their end.
+    number turns one byte over, that many from their end. `where` has values that the struct which
+    holds the field must have, by their names.
     """
 
     api: str
@@ -86,6 +87,7 @@ class Change:
     nth: int = 1
     times: int = 1
     name: str | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         by_name(self.api)

@@ -17,6 +17,7 @@ from touchstone.suites.kit.clients import (
 READ = {"client": C, "field": "value"}
 THROTTLED_MS = 400
 TAGS = {90: b"from the future"}
+FETCH = {"api_key": 1}
 
 
 @claim("consumer.a-lower-version-is-used-where-no-other-is-offered", evidence=("KIP-35",),
@@ -27,7 +28,7 @@ def test_a_lower_version_is_used_where_no_other_is_offered(case):
     return case.scenario(
         a_topic(topic),
         stored(topic, "a"),
-        Change("ApiVersions", "api_keys[1].max_version", 6, times=0),
+        Change("ApiVersions", "api_keys[*].max_version", 6, times=0, where=FETCH),
         consumer(),
         assign(topic),
         reads(1),

@@ -3,6 +3,7 @@
 from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, client, records
 from touchstone.harness.model.steps import create_partitions, fetch, kill_broker, topic_ready
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.clients import (
     Change,
     Hear,
@@ -21,6 +22,7 @@ from touchstone.suites.kit.three_brokers import SHORT_SESSIONS, on, placed
 
 DELIVERED = {"name": "producer_send_success", "path": "value"}
 OLD, NEW = 1, 2  # who leads first, and then
+NO_LEADER = int(ErrorCode.LEADER_NOT_AVAILABLE)
 
 
 @claim("producer.a-moved-leader-is-followed", evidence=("PROD-34", "PROD-46"), role="client",
@@ -71,6 +73,7 @@ def test_a_partition_without_a_leader_is_waited_for(case):
     return case.scenario(
         a_topic(topic),
         Change("Metadata", "topics[*].partitions[*].leader_id", -1, times=2),
+        Change("Metadata", "topics[*].partitions[*].error_code", NO_LEADER, times=2),
         producer(),
         sent(topic, [record("v", partition=0)]),
         expect=all_of(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from touchstone.harness.adapters import adapter_file, lines
 from touchstone.harness.adapters.tap import Active
+from touchstone.harness.judgement import client_checks
 from touchstone.harness.model import client_view
 from touchstone.harness.model.client_steps import Change, Hear, Tell, Watch
 from touchstone.harness.model.expect import Location, client
 from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.harness.run.square import SCENARIO, Cell, suspect
 from touchstone.harness.targets import UnknownTarget
 
@@ -78,6 +82,28 @@ def test_a_change_turns_a_byte_of_records_over_replaces_them_and_adds_tags():
     assert found == {"r": [{"records": b"xy"}, {"records": b""}]}
     (found,) = changed(Change("Fetch", "_tags", {9: b"x"}), {"r": []})
     assert found == {"r": [], "_tags": {9: b"x"}}
+
+
+def test_a_change_is_of_the_struct_that_has_the_values_it_names():
+    """Of ApiVersions: a refusal lists another API where the first of the others would stand."""
+    change = Change("ApiVersions", "keys[*].max", 7, times=0, where={"key": 0})
+    refused = {"keys": [{"key": 18, "max": 4}]}
+    served = {"keys": [{"key": 18, "max": 4}, {"key": 0, "max": 13}]}
+    assert changed(change, refused, served) == [
+        {"keys": [{"key": 18, "max": 4}]},
+        {"keys": [{"key": 18, "max": 4}, {"key": 0, "max": 7}]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "judged"), [(18, []), (3, ["header at offset 0: no schema for key 3 version 99"])]
+)
+def test_a_client_may_ask_api_versions_in_a_version_that_is_newer_than_ours(key, judged):
+    frame = struct.pack(">hhih", key, 99, 1, -1) + b"\0" * 4
+    asked = Event(0, "#1", "asked", 0, raw=frame, api=key, version=99)
+    seen = Transcript(Header("mine", "live", ("ask",)), (asked,))
+    found = [each.sentence for each in client_checks.request_parses(seen)]
+    assert found == judged
 
 
 def test_steps_and_looks_survive_json():
