@@ -207,13 +207,16 @@ def _bound(broker: Broker, listener: Listener, sock: socket.socket) -> BoundList
     """TLS and SASL are loaded only where a listener has them: start-up is a promise (design.md
     section 5).
     """
-    tls = None
-    if listener.tls:
-        settings = import_module(f"{_SECURITY}.tls_settings").TlsSettings.of(
-            broker.config, listener
-        )
-        tls = import_module(_TLS).TlsListener(settings, listener)
+    tls = _tls_listener(broker, listener) if listener.tls else None
     return BoundListener(broker, listener.name, sock, listener.sasl, tls)
+
+
+def _tls_listener(broker: Broker, listener: Listener) -> TlsListener:
+    told = import_module(f"{_SECURITY}.tls_settings").TlsSettings.of
+    keys = broker.room(import_module(f"{_SECURITY}.listener_keys").ListenerKeys)
+    found: TlsListener = import_module(_TLS).TlsListener(told(keys.settings(), listener), listener)
+    keys.add(lambda config: found.renewal(told(config, listener)))
+    return found
 
 
 def _tls_layer(listener: TlsListener) -> TlsLayer:

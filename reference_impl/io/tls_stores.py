@@ -8,15 +8,19 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 import ssl
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from touchstone.reference_impl.security.tls_stores import PEM, Store
+from touchstone.reference_impl.security.tls_stores import PEM, Store, UnreadableStore
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_ENCRYPTED = "ENCRYPTED"  # stands in the first line of such a key
 _TEXTUAL = "BEGIN CERTIFICATE"
+_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL)
 
 
 def speak_versions(context: ssl.SSLContext, versions: tuple[str, ...]) -> None:
@@ -42,13 +46,33 @@ def _openssl_name(suite: str) -> str:
     return text.replace("_", "-")
 
 
-def load_keys(context: ssl.SSLContext, keys: Store, key_password: str | None) -> None:
-    """ValueError for what cannot be read."""
+def load_keys(context: ssl.SSLContext, keys: Store, key_password: str | None) -> str:
+    """Gives the chain, the certificate of the key first, as PEM. ValueError for what cannot be
+    read.
+    """
     with _key_files(keys, key_password) as (chain, password):
         try:
             context.load_cert_chain(chain, password=password or "")
+            found = Path(chain).read_text(encoding="ascii", errors="replace")
+            if key_password is not None and keys.kind == PEM and _ENCRYPTED not in found:
+                raise UnreadableStore(
+                    _unloaded(keys), "its key is not encrypted, and has a password"
+                )
         except (ssl.SSLError, OSError) as fault:
-            raise ValueError(f"ssl.keystore.location: {fault}") from None
+            raise UnreadableStore(_unloaded(keys), fault) from None
+    return "".join(_CERTIFICATE.findall(found))
+
+
+def check_same(old: str, new: str) -> None:
+    """Whether the certificate of a chain is for whom that of another was; ValueError if not."""
+    _certificates("certificates that take another's place need").check_same(old, new)
+
+
+def _certificates(who: str) -> Any:
+    try:
+        return importlib.import_module("touchstone.reference_impl.io.certificates")
+    except ImportError:
+        raise ValueError(f"{who} pip install 'kafka-touchstone[tls]'") from None
 
 
 @contextlib.contextmanager
@@ -86,26 +110,28 @@ def _read(store: Store) -> bytes:
     try:
         return Path(str(store.path)).read_bytes()
     except OSError as fault:
-        raise ValueError(f"Failed to load SSL store {store.path}: {fault.strerror}") from None
+        raise UnreadableStore(_unloaded(store), fault.strerror) from None
 
 
 def _pkcs12(store: Store) -> tuple[str, str]:
     """The key, and all certificates, of a PKCS12 file, as PEM."""
     data, password = _read(store), (store.password or "").encode()
     try:
-        module = importlib.import_module("touchstone.reference_impl.io.pkcs12")
-    except ImportError:
-        raise ValueError(
-            f"{store.path}: PKCS12 stores need pip install 'kafka-touchstone[tls]'"
-        ) from None
-    try:
-        found: tuple[str, str] = module.as_pem(data, password)
+        found: tuple[str, str] = _certificates("PKCS12 stores need").as_pem(data, password)
     except ValueError as fault:
         how = "keytool -importkeystore -deststoretype PKCS12"
-        raise ValueError(
-            f"{store.path} is no PKCS12 store of this password ({how} makes one): {fault}"
-        ) from None
+        why = f"it is no PKCS12 store of this password ({how} makes one): {fault}"
+        raise UnreadableStore(_unloaded(store), why) from None
     return found
+
+
+def _unloaded(store: Store) -> str:
+    """As Kafka says it, of key stores and trust stores alike."""
+    if store.path is None:
+        return "Invalid PEM keystore configs"
+    if store.kind == PEM:
+        return f"Failed to load PEM SSL keystore {store.path}"
+    return f"Failed to load SSL keystore {store.path} of type {store.kind}"
 
 
 @contextlib.contextmanager

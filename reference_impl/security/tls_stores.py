@@ -16,6 +16,21 @@ PEM, PKCS12, JKS = "PEM", "PKCS12", "JKS"
 ENGINE = "ssl.engine.factory.class"
 NO_ENGINE = f"{ENGINE} is not obeyed, so it is refused: no class is loaded here"
 _VERSIONS = ("TLSv1.2", "TLSv1.3")
+_PEM_WITH_PASSWORD = {
+    "key": (
+        "SSL key store password cannot be specified with PEM format, only key password may be"
+        " specified"
+    ),
+    "trust": "SSL trust store password cannot be specified for PEM format.",
+}
+
+
+class UnreadableStore(ValueError):
+    """A store that cannot be read: in Kafka's words (`said`), and why."""
+
+    def __init__(self, said: str, why: object) -> None:
+        super().__init__(f"{said}: {why}")
+        self.said = said
 
 
 class Store(NamedTuple):
@@ -48,7 +63,7 @@ def keys_of(said: Said) -> Store | None:
         return Store(PEM, None, None, chain, key)
     if path is None:
         return None
-    _check(kind, password, "ssl.keystore.password", "key")
+    _check(kind, password, "key")
     return Store(kind, path, password)
 
 
@@ -65,17 +80,17 @@ def trusted_of(said: Said) -> Store | None:
         return Store(PEM, None, None, text)
     if path is None:
         return None
-    _check(kind, password, "ssl.truststore.password", "trust")
+    _check(kind, password, "trust")
     return Store(kind, path, password)
 
 
-def _check(kind: str, password: str | None, setting: str, store: str) -> None:
+def _check(kind: str, password: str | None, store: str) -> None:
+    if kind == PEM and password is not None:
+        raise ValueError(_PEM_WITH_PASSWORD[store])
+    if kind != PEM and store == "key" and password is None:
+        raise ValueError("SSL key store is specified, but key store password is not specified.")
     if kind not in (PEM, PKCS12, JKS):
         raise ValueError(f"ssl.{store}store.type={kind} is not obeyed, so it is refused")
-    if kind == PEM and password is not None:
-        raise ValueError(f"SSL {store} store password cannot be specified with PEM format")
-    if kind != PEM and store == "key" and password is None:
-        raise ValueError(f"SSL key store is specified, but key store password is not: {setting}")
 
 
 def versions_of(said: Said) -> tuple[str, ...]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.configs.listener_settings import is_of_a_listener
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -27,6 +29,8 @@ _OF_LISTENERS = (
 )
 _OF_ONE = "Cannot update these configs at default cluster level, broker id must be specified"
 _ONE_BROKERS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+_OF_ALL_BROKERS = (".max.connections", ".max.connection.creation.rate", ".num.network.threads")
+_KEYS = "touchstone.reference_impl.broker.security.listener_keys"
 _POOLS = (
     "background.threads",
     "num.io.threads",
@@ -50,8 +54,10 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     for key, definition in known.items():
         config_values.read(replace(definition, rule=rules.get(key)), configs[key])
     if name == ALL:
-        own = [key for key in known if key in _ONE_BROKERS]
+        own = [key for key in configs if _is_of_one(key)]
         _none_of(own, _OF_ONE, quirk("alter.sets-print-as"))
+    elif any(map(is_of_a_listener, configs)):
+        broker.room(import_module(_KEYS).ListenerKeys).check(configs)  # loaded for few brokers
     codec = configs.get("compression.type", "producer")
     if codec not in _CODECS:
         raise ValueRefused(
@@ -62,6 +68,22 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     for pool in _POOLS:
         if pool in known:
             _check_pool(broker, pool, int(configs[pool]))
+
+
+def keep(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
+    """Let `configs`, which were checked, be all that is set for this broker (or ALL)."""
+    kept = broker.cluster.dynamic_configs
+    before, kept[name] = kept.get(name, {}), dict(configs)
+    config_view.spread_defaults(broker)
+    if any(map(is_of_a_listener, (*before, *configs))):
+        broker.room(import_module(_KEYS).ListenerKeys).apply()
+
+
+def _is_of_one(name: str) -> bool:
+    """Whether it can only be set for one broker."""
+    if is_of_a_listener(name):
+        return not name.endswith(_OF_ALL_BROKERS)
+    return name in _ONE_BROKERS
 
 
 def check_start(config: Mapping[str, str], release: str) -> None:

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from touchstone.reference_impl.broker.configs import config_values
+from touchstone.reference_impl.broker.configs.listener_settings import is_of_a_listener
 from touchstone.reference_impl.broker.personas import (
     broker_configs,
     config_rows,
@@ -37,6 +38,10 @@ NOBODY = "nobody"  # a broker that nothing is set for
 GENERATED = "-1"  # a broker.id that leaves the choice to ZooKeeper (BRK-18)
 HOUR, MINUTE = 3_600_000, 60_000
 LONG = 5  # of DescribeConfigs' types
+OF_MECHANISMS = (  # DynamicBrokerConfig.ListenerMechanismConfigs
+    "sasl.jaas.config", "sasl.login.callback.handler.class", "sasl.login.class",
+    "sasl.server.callback.handler.class", "connections.max.reauth.ms",
+)  # fmt: skip
 RATES = (  # DynamicConfig.Broker
     "leader.replication.throttled.rate",
     "follower.replication.throttled.rate",
@@ -189,7 +194,7 @@ def broker_entries(broker: Configured) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
     levels = _levels(broker)
     defined = [_broker_entry(broker, definition, levels) for definition in definitions.values()]
-    return [*defined, *_rates(broker, levels)]
+    return [*defined, *_rates(broker, levels), *_of_listeners(broker, levels)]
 
 
 def _rates(broker: Configured, levels: Levels) -> Iterable[Entry]:
@@ -201,6 +206,22 @@ def _rates(broker: Configured, levels: Levels) -> Iterable[Entry]:
             kept = tuple(each._replace(value=each.value if shown else None) for each in synonyms)
             _, value, source = kept[0]
             yield Entry(name, value, source, read_only, not shown, kept, LONG * shown)
+
+
+def _of_listeners(broker: Configured, levels: Levels) -> Iterable[Entry]:
+    """Settings of a single listener are there while they are set, as what stands behind the prefix
+    is; what nobody knows may be a secret.
+    """
+    definitions = broker_definitions(broker.persona.release)
+    for name in sorted({name for level in levels for name in level if is_of_a_listener(name)}):
+        behind = name.split(".", 3)[3]
+        mechanisms = (own for own in OF_MECHANISMS if behind.endswith(own))
+        definition = definitions.get(behind) or definitions.get(next(mechanisms, ""))
+        secret = definition is None or definition.sensitive
+        synonyms = (*_synonyms(broker, name, levels), *_synonyms(broker, behind, levels))
+        shown = tuple(each._replace(value=None) for each in synonyms) if secret else synonyms
+        kind = definition.type_code if definition else 0
+        yield Entry(name, shown[0].value, shown[0].source, True, secret, shown, kind)
 
 
 def _broker_entry(broker: Configured, definition: ConfigDefinition, levels: Levels) -> Entry:

@@ -27,6 +27,7 @@ ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
 CONTROLLERS = "controller.listener.names"
 DEFAULT_MECHANISM = "GSSAPI"
 _URI = re.compile(r"(.*)://\[?([0-9a-zA-Z%._:-]*)\]?:(-?[0-9]+)")  # EndPoint.uriParseExp
+_PREFIXED = re.compile(r"listener\.name\.[^.]*\..*")  # DynamicBrokerConfig.ListenerConfigRegex
 _MOST = 65535
 
 
@@ -99,6 +100,11 @@ def endpoints(setting: str, text: str) -> list[tuple[str, str, int]]:
 def prefix(listener: str) -> str:
     """What stands before a setting that is this listener's alone (ListenerName.configPrefix)."""
     return f"listener.name.{listener.lower()}."
+
+
+def is_of_a_listener(name: str) -> bool:
+    """Whether a setting is one listener's alone."""
+    return _PREFIXED.fullmatch(name) is not None
 
 
 def of_listener(config: Mapping[str, str], listener: str, name: str) -> str | None:

@@ -90,8 +90,7 @@ class ConfigChanges:
             self._hold(kind, name, lambda: broker_settings.check(self._broker, name, configs))
             self._check_min_isr(name, configs)
             if not validate_only:
-                self._broker.cluster.dynamic_configs[name] = dict(configs)
-                config_view.spread_defaults(self._broker)
+                broker_settings.keep(self._broker, name, configs)
                 self._broker.room(ClusterController).active.configs_changed()
         elif kind == GROUP:
             group_settings.change(self._broker, name, configs, validate_only=validate_only)

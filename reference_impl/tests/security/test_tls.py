@@ -223,7 +223,7 @@ def test_pem_files(server, authority, tmp_path):
         ({"ssl.keystore.key": None}, "ssl.keystore.location"),
         ({"ssl.keystore.certificate.chain": None}, "certificate chain is not specified"),
         ({"ssl.keystore.type": "JKS"}, "only for PEM, but key store type is JKS."),
-        ({"ssl.keystore.key": "none"}, "ssl.keystore.location"),
+        ({"ssl.keystore.key": "none"}, "Invalid PEM keystore configs"),
         ({"ssl.client.auth": "maybe"}, "String must be one of"),
         ({"ssl.enabled.protocols": "SSLv3"}, "ssl.enabled.protocols=SSLv3 is not obeyed"),
         ({"ssl.engine.factory.class": "a.B"}, "ssl.engine.factory.class is not obeyed"),

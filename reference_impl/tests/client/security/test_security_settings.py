@@ -76,7 +76,7 @@ def test_a_store_that_is_none_is_refused_when_the_client_is_made(tmp_path):
     with pytest.raises(ConfigException, match=r"is no PKCS12 store|PKCS12 stores need"):
         Client("localhost:1", config)
     missing = SSL | {"ssl.truststore.type": "PEM", "ssl.truststore.location": "nowhere"}
-    with pytest.raises(ConfigException, match="Failed to load SSL store nowhere"):
+    with pytest.raises(ConfigException, match="Failed to load PEM SSL keystore nowhere"):
         Client("localhost:1", missing)
 
 
