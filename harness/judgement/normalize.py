@@ -344,6 +344,13 @@ def _non_negative(table: str) -> Rewrite:
     return rewrite
 
 
+def _producer(symbols: Symbols, value: Any, struct: Struct) -> Any:
+    """A 0 beside an error is nobody's id: the first of a new cluster would go by its name."""
+    if struct.get("error_code"):
+        return value
+    return _non_negative("producer-id")(symbols, value, struct)
+
+
 def _member(symbols: Symbols, value: Any, _: Struct) -> Any:
     """An id that the coordinator drew, in whatever form; one that a request named stays."""
     if not isinstance(value, str) or not value:
@@ -423,8 +430,8 @@ REASONS: tuple[Reason, ...] = (
            ("",), rewrites.unread_leader, frozenset({"ShareFetch", "ShareAcknowledge"})),
     Reason("topic-ids", "A topic's id is drawn when it is created; all zeros stay zeros.",
            ("topic_id",), _id("topic-id", NO_ID)),
-    Reason("producer-ids", "Producer ids go on counting through a cluster's life.",
-           ("producer_id",), _non_negative("producer-id")),
+    Reason("producer-ids", "Producer ids go on counting through a cluster's life; beside an error "
+           "none was given.", ("producer_id",), _producer),
     Reason("sessions", "A fetch session's id is drawn; 0 means none and stays.",
            ("session_id",), _id("session", 0), frozenset({"Fetch"})),
     Reason("append-times", "The instant of an append is the broker's clock; -1 stays.",

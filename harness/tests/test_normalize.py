@@ -105,6 +105,11 @@ def producer(pid, label="asked"):
     return one("InitProducerId", 0, {"error_code": 0, "producer_id": pid}, label=label)
 
 
+def nobodys(pid=0, label="asked"):
+    state = {"error_code": 105, "transactional_id": "none", "producer_id": pid}
+    return one("DescribeTransactions", 0, {"transaction_states": [state]}, {}, label=label)
+
+
 def described(start, label="asked"):
     state = {"error_code": 0, "transactional_id": "t", "transaction_start_time_ms": start}
     return one("DescribeTransactions", 0, {"transaction_states": [state]}, {}, label=label)
@@ -232,8 +237,8 @@ CASES = {
         ],
     ),
     "producer-ids": (
-        talk(producer(4000, "first"), producer(4001, "second")),
-        talk(producer(1, "first"), producer(2, "second")),
+        talk(producer(4000, "first"), producer(4001, "second"), nobodys()),
+        talk(producer(0, "first"), producer(2, "second"), nobodys()),
         [
             talk(producer(4000, "first"), producer(4000, "second")),
             talk(producer(-1, "first"), producer(4001, "second")),
