@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Iterator
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,9 +23,11 @@ from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
-from touchstone.harness.tests.clients.programs import VERSION
+from touchstone.harness.tests.clients.programs import PATIENCE_S, VERSION
 
 KAFKA = "kafka@4.3"
+ALONE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOSUMDB": "off"}
+BUILD_S = 300  # a cold compiler on a busy machine
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
 CLUSTERS = [1, 3, pytest.param(KAFKA, marks=_REAL)]
 # Each program of Kafka's own is a JVM, and on three brokers it sees all that one has for it.
@@ -90,3 +96,27 @@ def nothing_left_over():
     """
     yield
     gc.collect()
+
+
+@pytest.fixture(scope="session")
+def franz(tmp_path_factory) -> Callable[..., str]:
+    """franz-go by a small program of ours: what it says to its arguments (`franz/main.go`)."""
+    compiler = shutil.which("go")
+    if compiler is None:
+        pytest.skip("not run: no Go")
+    program = tmp_path_factory.mktemp("franz") / "franz"
+    made = subprocess.run(
+        [compiler, "build", "-o", str(program), "."], cwd=Path(__file__).parent / "franz",
+        env=os.environ | ALONE, check=False, capture_output=True, text=True, timeout=BUILD_S,
+    )  # fmt: skip
+    if made.returncode:
+        pytest.skip(f"not run: franz-go is not fetched (ci/fetch-examples): {made.stderr[-200:]}")
+
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            [str(program), *arguments], check=False, capture_output=True, text=True,
+            timeout=PATIENCE_S,
+        )  # fmt: skip
+        return done.stdout + done.stderr
+
+    return run

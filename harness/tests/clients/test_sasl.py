@@ -160,6 +160,14 @@ def test_aiokafka(where, topic, mechanism):
         asyncio.run(wrong())
 
 
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_franz_go(where, topic, mechanism, franz):
+    assert franz(where, topic, mechanism, USER, secret(mechanism), "") == "read one\n"
+    for user, password in ((USER, "wrong"), ("nobody", secret(mechanism))):
+        told = franz(where, topic, mechanism, user, password, "")
+        assert "SASL_AUTHENTICATION_FAILED" in told, told
+
+
 @pytest.mark.java
 @pytest.mark.maven
 @pytest.mark.usefixtures("java")

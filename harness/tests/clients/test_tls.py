@@ -111,6 +111,15 @@ def test_aiokafka(where, protocol, authority, topic):
     asyncio.run(produce())
 
 
+def test_franz_go(where, protocol, authority, topic, tmp_path, franz):
+    mechanism = "PLAIN" if protocol == "SASL_SSL" else ""
+    told = franz(where, topic, mechanism, "alice", "secret", authority.file)
+    assert told == "read one\n"
+    other = tmp_path / "other.pem"
+    trustme.CA().cert_pem.write_to_path(str(other))
+    assert "certificate" in franz(where, topic, mechanism, "alice", "secret", str(other))
+
+
 @pytest.mark.java
 @pytest.mark.maven
 @pytest.mark.usefixtures("java")
