@@ -337,20 +337,6 @@ def _id(table: str, nothing: Any) -> Rewrite:
     return rewrite
 
 
-def _non_negative(table: str) -> Rewrite:
-    def rewrite(symbols: Symbols, value: Any, _: Struct) -> Any:
-        return symbols.symbol(table, value) if isinstance(value, int) and value >= 0 else value
-
-    return rewrite
-
-
-def _producer(symbols: Symbols, value: Any, struct: Struct) -> Any:
-    """A 0 beside an error is nobody's id: the first of a new cluster would go by its name."""
-    if struct.get("error_code"):
-        return value
-    return _non_negative("producer-id")(symbols, value, struct)
-
-
 def _member(symbols: Symbols, value: Any, _: Struct) -> Any:
     """An id that the coordinator drew, in whatever form; one that a request named stays."""
     if not isinstance(value, str) or not value:
@@ -431,7 +417,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("topic-ids", "A topic's id is drawn when it is created; all zeros stay zeros.",
            ("topic_id",), _id("topic-id", NO_ID)),
     Reason("producer-ids", "Producer ids go on counting through a cluster's life; beside an error "
-           "none was given.", ("producer_id",), _producer),
+           "none was given.", ("producer_id",), rewrites.producer),
     Reason("sessions", "A fetch session's id is drawn; 0 means none and stays.",
            ("session_id",), _id("session", 0), frozenset({"Fetch"})),
     Reason("append-times", "The instant of an append is the broker's clock; -1 stays.",

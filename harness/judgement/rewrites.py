@@ -51,6 +51,12 @@ def unread_leader(symbols: Symbols, value: Any, struct: Struct) -> Struct:
     return struct | {"current_leader": "$unread"} if unread else struct
 
 
+def producer(symbols: Symbols, value: Any, struct: Struct) -> Any:
+    """A 0 beside an error is nobody's id: the first of a new cluster would go by its name."""
+    given = isinstance(value, int) and value >= 0 and not struct.get("error_code")
+    return symbols.symbol("producer-id", value) if given else value
+
+
 def quoted_cluster(symbols: Symbols, value: Any, _: Struct) -> Any:
     return _CLUSTER_ID.sub(r"\1$cluster-id", value) if isinstance(value, str) else value
 

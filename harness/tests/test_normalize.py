@@ -18,6 +18,8 @@ from touchstone.reference_impl.wire.records.crc import crc32c
 
 ID, OTHER_ID = bytes(range(16)), bytes(range(16, 32))
 NAME, OTHER = "topic-aaaaaaaaaa", "topic-bbbbbbbbbb"
+_ROWS = [{"error_code": 105, "producer_id": 0}]
+NOBODYS = ("DescribeTransactions", 0, {"transaction_states": _ROWS}, {})
 
 
 def broker(node=0, port=9092):
@@ -91,23 +93,18 @@ def longer(data):
 
 def produced(time):
     part = {"index": 0, "error_code": 0, "base_offset": 0, "log_append_time_ms": time}
-    answer = {"responses": [{"name": NAME, "partition_responses": [part]}]}
-    return one("Produce", 3, answer, {"topic_data": []})
+    responses = [{"name": NAME, "partition_responses": [part]}]
+    return one("Produce", 3, {"responses": responses}, {"topic_data": []})
 
 
 def listed(stamp):
     part = {"partition_index": 0, "error_code": 0, "timestamp": stamp, "offset": 3}
-    answer = {"topics": [{"name": "t", "partitions": [part]}]}
-    return one("ListOffsets", 1, answer, {"replica_id": -1, "topics": []})
+    topics = [{"name": "t", "partitions": [part]}]
+    return one("ListOffsets", 1, {"topics": topics}, {"replica_id": -1, "topics": []})
 
 
 def producer(pid, label="asked"):
     return one("InitProducerId", 0, {"error_code": 0, "producer_id": pid}, label=label)
-
-
-def nobodys(pid=0, label="asked"):
-    state = {"error_code": 105, "transactional_id": "none", "producer_id": pid}
-    return one("DescribeTransactions", 0, {"transaction_states": [state]}, {}, label=label)
 
 
 def described(start, label="asked"):
@@ -189,9 +186,8 @@ def dirs(path="/a", total=-1, size=5, label="dirs", name=NAME):
 
 def cleaned(horizon, told=True):
     tombstone = Record(0, CLOCK - horizon, b"k", None)
-    return fetch(
-        encode_batch([tombstone], base_timestamp=horizon, max_timestamp=1, delete_horizon=told)
-    )
+    stamps = {"base_timestamp": horizon, "max_timestamp": 1}
+    return fetch(encode_batch([tombstone], **stamps, delete_horizon=told))
 
 
 def talk(*lines, **header):
@@ -199,8 +195,7 @@ def talk(*lines, **header):
 
 
 TWICE, PLACED = ("first", "second"), {"brokers": 3}
-ASSIGNED = [{"partition_index": 0, "broker_ids": [0, 1, 2]}]
-THREE = [broker(0), broker(1), broker(2)]
+ASSIGNED, THREE = [{"partition_index": 0, "broker_ids": [0, 1, 2]}], [*map(broker, range(3))]
 
 # reason -> (honest, a legal change, faults that look like it)
 CASES = {
@@ -237,8 +232,8 @@ CASES = {
         ],
     ),
     "producer-ids": (
-        talk(producer(4000, "first"), producer(4001, "second"), nobodys()),
-        talk(producer(0, "first"), producer(2, "second"), nobodys()),
+        talk(producer(4000, "first"), producer(4001, "second"), one(*NOBODYS)),
+        talk(producer(0, "first"), producer(2, "second"), one(*NOBODYS)),
         [
             talk(producer(4000, "first"), producer(4000, "second")),
             talk(producer(-1, "first"), producer(4001, "second")),
