@@ -40,6 +40,10 @@ CONFIG = {
     "group.initial.rebalance.delay.ms": "0",
     "log.retention.bytes": "1048576",
     "log.segment.bytes": "1048576",
+    # so small that they are cleaned while it runs: what they keep is no leak
+    "offsets.topic.segment.bytes": "1048576",
+    "transaction.state.log.segment.bytes": "1048576",
+    "share.coordinator.state.topic.segment.bytes": "1048576",
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",
     "share.coordinator.state.topic.num.partitions": "1",

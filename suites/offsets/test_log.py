@@ -333,6 +333,23 @@ def test_the_offsets_topic_is_compacted(case):
 
 
 @claim(
+    "offsets.the-offsets-topic-has-segments-as-told",
+    evidence=("OFFS-22",),
+    api="DescribeConfigs",
+    versions=range_("DescribeConfigs", 0, 1),
+    config=CLUSTER | {"offsets.topic.segment.bytes": "2000000"},
+)
+def test_the_offsets_topic_has_segments_as_told(case):
+    """__consumer_offsets has the segment.bytes that offsets.topic.segment.bytes says."""
+    _, group, steps = a_group(case)
+    return case.scenario(
+        steps,
+        describe_configs(LOG, "segment.bytes", version=case.version, name="ask"),
+        expect=answer("ask", "results[0].configs[0].value").is_("2000000"),
+    )
+
+
+@claim(
     "offsets.groups-have-a-partition-by-java-hash",
     evidence=("OFFS-14", "OFFS-15", "GROUP-03"),
     switches=("groups-placed-by-mask",),

@@ -11,7 +11,8 @@ AutoTopicCreationManager@2.8.2 to 4.3.1; observed on all five.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.control import kraft_topics, topic_names, zookeeper_topics
@@ -29,33 +30,42 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 PREFERRED_REPLICAS = 3
-# internal topic -> (prefix of its two settings, its configs)
-_FORMS: dict[str, tuple[str, str, dict[str, str]]] = {
-    OFFSETS: (
+SEGMENT_BYTES, MIN_ISR = "segment.bytes", "min.insync.replicas"
+
+
+class _Form(NamedTuple):
+    """How a coordinator's topic is made."""
+
+    partitions: str  # the setting that says how many
+    replicas: str
+    segment_bytes: str
+    configs: Mapping[str, str]
+    min_isr: str | None = None  # None: the topic has no such config
+
+
+_FORMS: dict[str, _Form] = {
+    OFFSETS: _Form(
         "offsets.topic.num.partitions",
         "offsets.topic.replication.factor",
-        {"segment.bytes": "104857600", "cleanup.policy": "compact", "compression.type": "producer"},
+        "offsets.topic.segment.bytes",
+        {"cleanup.policy": "compact", "compression.type": "producer"},
     ),
-    TRANSACTIONS: (
+    TRANSACTIONS: _Form(
         "transaction.state.log.num.partitions",
         "transaction.state.log.replication.factor",
+        "transaction.state.log.segment.bytes",
         {
             "unclean.leader.election.enable": "false",
             "compression.type": "uncompressed",
             "cleanup.policy": "compact",
-            "min.insync.replicas": "2",
-            "segment.bytes": "104857600",
         },
+        "transaction.state.log.min.isr",
     ),
-    SHARES: (
+    SHARES: _Form(
         "share.coordinator.state.topic.num.partitions",
         "share.coordinator.state.topic.replication.factor",
-        {
-            "cleanup.policy": "delete",
-            "compression.type": "none",
-            "segment.bytes": "104857600",
-            "retention.ms": "-1",
-        },
+        "share.coordinator.state.topic.segment.bytes",
+        {"cleanup.policy": "delete", "compression.type": "none", "retention.ms": "-1"},
     ),
 }
 
@@ -112,17 +122,15 @@ class AutoTopicCreation:
         """Make a coordinator's topic; the code a Metadata answer gives for it this time."""
         if name in self._broker.cluster.topics:  # made, and this broker was not told yet
             return self._broker.persona.quirk("metadata.answer-when-creating")
-        partitions_setting, replicas_setting, configs = _FORMS[name]
+        form, number = _FORMS[name], self._broker.number
         alive = len(self._broker.cluster.alive)
-        factor = self._broker.number(replicas_setting, min(PREFERRED_REPLICAS, max(alive, 1)))
-        partitions = self._broker.number(partitions_setting, 50)
+        factor = number(form.replicas, min(PREFERRED_REPLICAS, max(alive, 1)))
         if factor > alive:
             return ErrorCode.INVALID_REPLICATION_FACTOR
-        overrides = dict(configs)
-        if "min.insync.replicas" in overrides:
-            setting = "transaction.state.log.min.isr"
-            overrides["min.insync.replicas"] = str(self._broker.number(setting, min(2, factor)))
-        self._create(name, partitions, factor, overrides, permit)
+        configs = {SEGMENT_BYTES: str(number(form.segment_bytes, 100 << 20)), **form.configs}
+        if form.min_isr is not None:
+            configs[MIN_ISR] = str(number(form.min_isr, min(2, factor)))
+        self._create(name, number(form.partitions, 50), factor, configs, permit)
         return self._broker.persona.quirk("metadata.answer-when-creating")
 
     def _create(
