@@ -182,7 +182,7 @@ PROFILES: Mapping[str, Profile] = {
                 "group.initial.rebalance.delay.ms": "2000",
                 "group.max.size": "8",
                 "group.share.max.share.sessions": "1",
-                "group.share.max.size": "1",
+                "group.share.max.size": (("4.3+", "1"),),
                 "log.index.interval.bytes": "5000",
                 "max.incremental.fetch.session.cache.slots": (("2.2-2.8", "2"), ("3.9+", "7")),
                 "num.io.threads": "1",

@@ -52,7 +52,8 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     _none_of(secret, _OF_LISTENERS, quirk("alter.hash-sets-print-as"))
     rules = _rules(broker)
     for key, definition in known.items():
-        config_values.read(replace(definition, rule=rules.get(key)), configs[key])
+        rule = rules.get(key, definition.rule)
+        config_values.read(replace(definition, rule=rule), configs[key])
     if name == ALL:
         own = [key for key in configs if _is_of_one(key)]
         _none_of(own, _OF_ONE, quirk("alter.sets-print-as"))
@@ -106,7 +107,7 @@ def _rules(broker: Broker) -> dict[str, str | None]:
     rules = {row.synonym: row.rule for row in topics if row.synonym}
     # ZooKeeper releases look at the codec later, and refuse it in other words.
     codec = f"one of {', '.join(_CODECS)}" if broker.persona.kraft else None
-    return rules | dict.fromkeys(_POOLS, ">= 1") | {"compression.type": codec}
+    return rules | {"compression.type": codec}
 
 
 def _none_of(names: Iterable[str], why: str, printed: str) -> None:

@@ -26,7 +26,7 @@ TEST = {
     "group.share.assignment.interval.ms": "0",
     "group.share.heartbeat.interval.ms": "500",
     "group.share.min.heartbeat.interval.ms": "100",
-    "group.share.min.record.lock.duration.ms": "100",
+    "group.share.min.record.lock.duration.ms": "1000",
     "group.share.min.session.timeout.ms": "1000",
     "offsets.topic.num.partitions": "1",
     "share.coordinator.state.topic.min.isr": "1",

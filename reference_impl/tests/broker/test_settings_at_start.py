@@ -16,6 +16,12 @@ REFUSED = (
     ("log.retention.hours", "1.5", NUMBER.format("INT")),
     ("offsets.topic.replication.factor", "40000", NUMBER.format("SHORT")),
     ("auto.create.topics.enable", "maybe", TRUTH),
+    ("num.io.threads", "0", "Value must be at least 1"),
+    (
+        "log.message.timestamp.type",
+        "Never",
+        "String must be one of: CreateTime, LogAppendTime",
+    ),
 )
 
 
@@ -32,6 +38,15 @@ def test_the_defaults_of_a_release_are_its_own(release):
     definitions = config_view.broker_definitions(release).values()
     defaults = {each.name: each.default for each in definitions if each.default is not None}
     broker_settings.check_start(defaults, release)
+
+
+def test_bounds_are_a_releases_own():
+    """KIP-1030 raised the least size of a segment in 4.0."""
+    broker_settings.check_start({"log.segment.bytes": "14"}, "3.9")
+    with pytest.raises(ValueError, match="must be at least 1048576"):
+        broker_settings.check_start({"log.segment.bytes": "14"}, "4.3")
+    with pytest.raises(ValueError, match="must be no more than 1"):
+        broker_settings.check_start({"log.cleaner.min.cleanable.ratio": "1.5"}, "4.3")
 
 
 def test_what_nobody_knows_is_a_plug_ins():

@@ -168,7 +168,7 @@ def test_topologies_name_topics_that_an_application_may_have():
 
 
 def test_consumer_groups_can_be_off():
-    village = Village(group_coordinator_rebalance_protocols="classic, Streams")
+    village = Village(group_coordinator_rebalance_protocols="classic, streams")
     consumer = {"member_id": "c", "member_epoch": 0, "rebalance_timeout_ms": 9000,
                 "subscribed_topic_names": ["u"], "topic_partitions": []}  # fmt: skip
     answer = village.say(0, "ConsumerGroupHeartbeat", 1, {"group_id": GROUP} | consumer, SOON)
