@@ -19,6 +19,7 @@ import heapq
 import logging
 import os
 import random
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -40,7 +41,13 @@ CONFIG = {
     "group.initial.rebalance.delay.ms": "0",
     "log.retention.bytes": "1048576",
     "log.segment.bytes": "1048576",
-    # so small that they are cleaned while it runs: what they keep is no leak
+    # What a broker remembers for days it forgets within an hour, and its logs are cleaned: what is
+    # kept for good reason would hide what is not.
+    "offsets.retention.check.interval.ms": "60000",
+    "offsets.retention.minutes": "60",
+    "producer.id.expiration.ms": "3600000",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "60000",
+    "transactional.id.expiration.ms": "3600000",
     "offsets.topic.segment.bytes": "1048576",
     "transaction.state.log.segment.bytes": "1048576",
     "share.coordinator.state.topic.segment.bytes": "1048576",
@@ -75,6 +82,7 @@ class Report:
     slowest: list[tuple[float, bytes]] = field(default_factory=list)  # seconds, the frame
     resident: int = 0  # bytes of this process
     objects: int = 0
+    blocks: int = 0  # that Python's allocator has given out, whatever it keeps for later
     waiting: int = 0  # requests in the purgatory
 
     def took(self, seconds: float, frame: bytes) -> None:
@@ -275,6 +283,7 @@ class Soak:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         self.report.resident = pages * os.sysconf("SC_PAGE_SIZE")
         self.report.objects = len(gc.get_objects())
+        self.report.blocks = sys.getallocatedblocks()
         self.report.waiting = sum(len(broker.purgatory) for broker in self.brokers)
         return self.report
 

@@ -67,6 +67,7 @@ def in_words(report: Report) -> str:
     ends = ", ".join(f"{count:,} {ending}" for ending, count in report.endings.most_common())
     return (
         f"{report.frames:,} frames: {ends}; {len(report.faults)} kinds of fault, "
-        f"{report.resident // MIB} MiB, {report.objects:,} objects, {report.waiting} wait, "
+        f"{report.resident // MIB} MiB, {report.objects:,} objects, {report.blocks:,} blocks, "
+        f"{report.waiting} wait, "
         f"{report.logged:,} bytes of log, {report.most_logged[0]:,} at most of one frame"
     )
