@@ -47,6 +47,7 @@ def test_a_cooperative_member_gives_up_only_what_moves(case):
     topic, group = case.topic(), case.group()
     return case.scenario(
         _two(topic, group, COOPERATIVE),
+        Hear("partitions_revoked", C),
         *(stored(topic, "v", partition=at) for at in range(4)),
         _has_two(OTHER),
         expect=all_of(
@@ -81,6 +82,7 @@ def test_a_cooperative_member_names_what_it_owns(case):
     topic, group = case.topic(), case.group()
     return case.scenario(
         _two(topic, group, COOPERATIVE),
+        Hear("partitions_revoked", C),
         *(stored(topic, "v", partition=at) for at in range(4)),
         _has_two(OTHER),
         expect=all_of(client("owned", client=C).contains(4), client("owned", client=C).contains(2)),

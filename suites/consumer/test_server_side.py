@@ -147,6 +147,7 @@ def test_a_server_side_member_gives_up_only_what_moves(case):
         _joined(topic, group, 4),
         consumer(OTHER, KIND | {"group.id": group}),
         subscribe(topic, client=OTHER, joins=False),
+        Hear("partitions_revoked", C),
         *(stored(topic, "v", partition=at) for at in range(4)),
         Hear("records_consumed", OTHER, 2, field="count"),
         expect=client("moves", client=C).is_([["assigned", 4], ["revoked", 2]]),
