@@ -24,6 +24,20 @@ def _one_partition(body: Row) -> Row:
     return body
 
 
+def _in_order(body: Row) -> Row:
+    for topic in body["topics"]:
+        topic["partitions"] = sorted(topic["partitions"], key=lambda part: part["partition"])
+    return body
+
+
+def _as_asked(body: Row) -> Row:
+    """Whatever partition an answer names was the first one."""
+    for topic in body["responses"]:
+        for part in topic["partitions"]:
+            part["partition_index"] = 0
+    return body
+
+
 def _with_limits(body: Row) -> Row:
     for topic in body["topics"]:
         for part in topic["partitions"]:
@@ -78,6 +92,14 @@ TABLE: Mapping[str, Liar] = {
     "rack-not-named": Liar("A Fetch names no rack.", requests=request("Fetch", fields(rack_id=""))),
     "fetches-one-partition": Liar(
         "Of several partitions one is fetched.", requests=request("Fetch", _one_partition)
+    ),
+    "other-partitions-believed": Liar(
+        "An answer about another partition is taken.", answers=answer("Fetch", _as_asked)
+    ),
+    "first-partition-first": Liar(
+        "Without sessions, each Fetch names partitions in one order.",
+        requests=request("Fetch", _in_order),
+        answers=answer("Fetch", fields(session_id=0)),
     ),
     "session-errors-hidden": Liar(
         "Errors of fetch sessions are not looked at.",

@@ -157,6 +157,16 @@ DEFECTS: Mapping[str, Liar] = {
     "batch-size-ignored": Liar(
         "Batches grow beyond batch.size.", setting("batch.size", "1000000", "producer")
     ),
+    "lingers-for-long": Liar(
+        "Batches linger for minutes.", setting("linger.ms", "100000", "producer")
+    ),
+    "memory-not-counted": Liar(
+        "Memory has no bound.", setting("buffer.memory", "33554432", "producer")
+    ),
+    "one-in-flight": Liar(
+        "Each request waits for the one before.",
+        setting("max.in.flight.requests.per.connection", "1", "producer"),
+    ),
     "one-partition-a-request": Liar(
         "Of a request with several partitions one is sent.",
         requests=request("Produce", one_partition),

@@ -10,6 +10,7 @@ from touchstone.suites.kit.clients import (
     assign,
     consumer,
     reads,
+    spoil,
     stored,
 )
 
@@ -110,4 +111,49 @@ def test_a_log_that_grows_is_followed(case):
         Watch("Fetch", 2),
         *(step for at in range(4) for step in (stored(topic, f"v{at}"), reads(at + 1))),
         expect=client("consumed", client=C, field="offset").is_([0, 1, 2, 3]),
+    )
+
+
+@claim("consumer.an-answer-about-another-partition-is-dropped", evidence=("CONS-31",),
+       role="client", switches=("other-partitions-believed",))  # fmt: skip
+def test_an_answer_about_another_partition_is_dropped(case):
+    """A consumer whose Fetch of partition 0 is answered with partition 1 takes nothing of that
+    answer: it asks for the same offset again.
+    """
+    topic = case.topic()
+    offsets = {"api": "Fetch", "path": "topics[*].partitions[*].fetch_offset"}
+    return case.scenario(
+        a_topic(topic, 2),
+        stored(topic, "a"),
+        spoil("delay", "Fetch", 1, ms=300),
+        Change("Fetch", "responses[*].partitions[*].partition_index", 1),
+        consumer(),
+        assign(topic),
+        Watch("Fetch", 1),
+        Watch("Fetch", more=1, name="again"),
+        reads(1),
+        expect=all_of(
+            client("asked", **offsets, since="again").contains([[0]]),
+            client("consumed", client=C, field="partition").is_([0]),
+        ),
+    )
+
+
+@claim("consumer.no-partition-starves", evidence=("CONS-48",), role="client",
+       switches=("first-partition-first",))  # fmt: skip
+def test_no_partition_starves(case):
+    """A consumer whose Fetches have room for one batch gets a record of its second partition before
+    the twenty batches of the first one are read.
+    """
+    topic = case.topic()
+    small = {"fetch.max.bytes": 1, "max.partition.fetch.bytes": 1}
+    return case.scenario(
+        a_topic(topic, 2),
+        *(stored(topic, f"v{at}") for at in range(20)),
+        stored(topic, "other", partition=1),
+        spoil("delay", "Fetch", None, ms=30),
+        consumer(config=small),
+        assign(topic, 0, 1),
+        reads(4),
+        expect=client("consumed", **READ).contains("other"),
     )
