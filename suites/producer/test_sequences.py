@@ -165,7 +165,7 @@ def test_batches_of_a_partition_do_not_wait_for_each_other(case):
 
 
 @claim("producer.order-survives-a-lost-answer-in-flight", evidence=("PROD-40", "PROD-51"),
-       role="client", switches=("first-record-last", "reorders-on-retry"))  # fmt: skip
+       role="client", switches=("first-record-last", "too-many-in-flight"))  # fmt: skip
 def test_order_survives_a_lost_answer_in_flight(case):
     """When the connection ends while several batches are under way, an idempotent producer has each
     record in the log once and in order.

@@ -8,8 +8,10 @@ import pytest
 
 from touchstone.harness.adapters.liars import DEFECTS
 from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.model import advertised
 from touchstone.harness.model.case import Case, run_case
 from touchstone.harness.model.claim import CLIENT_ROLE, module_of
+from touchstone.harness.model.expect import fits
 
 CLAIMS = [claim for claim in all_claims() if claim.role == CLIENT_ROLE]
 BY_DAY = {
@@ -30,7 +32,8 @@ def lied(claim, defect, judge):
     module, _, name = claim.where.rpartition(".")
     function = getattr(importlib.import_module(module_of(module)), name)
     client = "java" if claim.id in NOT_OURS else "touchstone"
-    one = judge(f"{client}+{defect}", 5.0)
+    served = [each for each in advertised.tables() if fits(each, claim.releases or "1.0+")]
+    one = judge(f"{client}+{defect}", 5.0, served[-1])
     return [run_case(function, Case(case, one)).verdict.kind for case in one.cases(claim)]
 
 
