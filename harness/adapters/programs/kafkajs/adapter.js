@@ -312,7 +312,8 @@ class Admin {
   constructor(id, config) {
     this.id = id;
     translated(config, {});
-    this.core = connected(config).admin();
+    // Fewer tries than a producer's: an error that it tries again is told in two seconds.
+    this.core = connected(config, { retry: { initialRetryTime: 50, retries: 4 } }).admin();
   }
 
   async open() {
