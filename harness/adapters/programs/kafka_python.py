@@ -34,7 +34,7 @@ from touchstone.harness.adapters.programs.adapter import (
 )
 from touchstone.harness.adapters.programs.kafka_python_admin import Admin
 
-POLL_MS = 50
+POLL_MS = 300
 ACKS = {"all": "all", "-1": "all", "0": 0, "1": 1}
 
 
@@ -210,6 +210,8 @@ class Consumer(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no ty
 
     def _moved(self, name: str, places: Any) -> None:
         rows = sorted((one.topic, one.partition) for one in places)
+        if not rows:  # it joins before it knows its topics, is assigned nothing, and joins again
+            return
         self.say(name, partitions=[{"topic": t, "partition": p} for t, p in rows])
 
     def assign(self, partitions: list[dict[str, Any]]) -> None:
