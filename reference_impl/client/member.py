@@ -206,7 +206,9 @@ class Member:
         """Do what an error code asks of a member; KafkaError where that is nothing it can do."""
         does = REACTIONS[api].get(code, Do.FAIL)
         why = f"{api}: {name_of(code)}"
-        if does is Do.FAIL:  # who is fenced keeps its id: to join again would fence the other one
+        if does is Do.FAIL:
+            if code == E.FENCED_INSTANCE_ID:
+                self.lose(why)
             raise KafkaError(code, about=f"{api} of group {self.coordinator.key}")
         if does is Do.ELSEWHERE:
             self.coordinator.forget()

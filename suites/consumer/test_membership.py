@@ -143,20 +143,21 @@ def test_who_left_cannot_commit(case):
     )
 
 
-@claim("consumer.a-fenced-static-member-stops", evidence=("KIP-345",), role="client",
+@claim("consumer.a-fenced-static-member-says-so", evidence=("KIP-345",), role="client",
        releases="2.8+", switches=("errors-swallowed",))  # fmt: skip
-def test_a_fenced_static_member_stops(case):
-    """A static member whose heartbeat is answered FENCED_INSTANCE_ID reports that error and does
-    not join again, for another one has its place.
+def test_a_fenced_static_member_says_so(case):
+    """A static member whose heartbeat is answered FENCED_INSTANCE_ID reports that error; if its
+    application polls on, it joins without a member id.
     """
     topic, group = case.topic(), case.group()
     return case.scenario(
         _joined(case, topic, group, **{"group.instance.id": "one"}),
-        fault("Heartbeat", "FENCED_INSTANCE_ID", None, name="the error"),
+        fault("Heartbeat", "FENCED_INSTANCE_ID", name="the error"),
         Hear("consumer_error", C),
+        Watch("JoinGroup", 1, since="the error", name="it joins again"),
         expect=all_of(
-            client("codes", name="consumer_error").contains("FENCED_INSTANCE_ID"),
-            client("count", api="JoinGroup", since="the error").is_(0),
+            client("codes", name="consumer_error").is_(["FENCED_INSTANCE_ID"]),
+            client("rejoined", since="the error", client=C).is_("without a member id"),
         ),
         config=QUICK,
     )

@@ -212,7 +212,7 @@ def test_a_static_member_does_not_leave():
         (E.REBALANCE_IN_PROGRESS, RebalanceInProgress, 1),
         (E.ILLEGAL_GENERATION, CommitFailed, -1),
         (E.UNKNOWN_MEMBER_ID, CommitFailed, -1),
-        (E.FENCED_INSTANCE_ID, KafkaError, 1),
+        (E.FENCED_INSTANCE_ID, KafkaError, -1),
         (E.OFFSET_METADATA_TOO_LARGE, KafkaError, 1),
     ],
 )
