@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from touchstone.harness.adapters.lying import Liar, Row, command, event
+from touchstone.harness.adapters.lying import Liar, Row, command, event, fields, request
 
 
 def more_partitions(row: Row) -> Row:
@@ -40,6 +40,11 @@ def _without(*names: str) -> Callable[[Row], Row]:
     return change
 
 
+def _asked_of_any(row: Row) -> Row:
+    """Of another broker than the one that was named."""
+    return row | {"name": "0"} if row.get("type") == "broker" else row
+
+
 TABLE: Mapping[str, Liar] = {
     "one-partition-more": Liar(
         "A topic is made with a partition too many.", command("admin", more_partitions)
@@ -65,8 +70,15 @@ TABLE: Mapping[str, Liar] = {
     "settings-dropped": Liar(
         "A topic is made without its settings.", command("admin", _without("configs"))
     ),
+    "settings-not-altered": Liar(
+        "Settings are not altered, and are told as altered.",
+        requests=request("IncrementalAlterConfigs", fields(resources=[])),
+    ),
     "checks-become-deeds": Liar(
         "What is only to be validated is done.", command("admin", _without("validate_only"))
+    ),
+    "asks-any-broker": Liar(
+        "A broker's settings are asked of another one.", command("admin", _asked_of_any)
     ),
     "passing-errors-are-final": Liar(
         "An operation that meets a passing error is told as failed.",

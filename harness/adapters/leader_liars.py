@@ -101,4 +101,10 @@ TABLE: Mapping[str, Liar] = {
             "Fetch", lambda body: _in_rows(body, "partitions", current_leader_epoch=-1)
         ),
     ),
+    "epoch-of-commit-not-named": Liar(
+        "A commit names no leader epoch.",
+        requests=request(
+            "OffsetCommit", lambda body: _in_rows(body, "partitions", committed_leader_epoch=-1)
+        ),
+    ),
 }

@@ -2,7 +2,7 @@
 
 A liar is named with the client that it lives in (`--client touchstone+acks-always-1`), and each
 claim of a client names in `switches` those that it catches; a test sees that it does. This file has
-those of records and offsets; `leader_liars.py`, `fetch_liars.py`,
+those of records and offsets; `leader_liars.py`, `fetch_liars.py`, `group_liars.py`,
 `transaction_liars.py` and `admin_liars.py` have the others.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 from touchstone.harness.adapters import (
     admin_liars,
     fetch_liars,
+    group_liars,
     leader_liars,
     transaction_liars,
 )
@@ -155,6 +156,16 @@ DEFECTS: Mapping[str, Liar] = {
     "batch-of-one": Liar("Each record is a batch.", SENDS_ONE),
     "batch-size-ignored": Liar(
         "Batches grow beyond batch.size.", setting("batch.size", "1000000", "producer")
+    ),
+    "lingers-for-long": Liar(
+        "Batches linger for minutes.", setting("linger.ms", "100000", "producer")
+    ),
+    "memory-not-counted": Liar(
+        "Memory has no bound.", setting("buffer.memory", "33554432", "producer")
+    ),
+    "one-in-flight": Liar(
+        "Each request waits for the one before.",
+        setting("max.in.flight.requests.per.connection", "1", "producer"),
     ),
     "one-partition-a-request": Liar(
         "Of a request with several partitions one is sent.",
@@ -327,6 +338,7 @@ DEFECTS: Mapping[str, Liar] = {
     ),
     **leader_liars.TABLE,
     **fetch_liars.TABLE,
+    **group_liars.TABLE,
     **transaction_liars.TABLE,
     **admin_liars.TABLE,
 }

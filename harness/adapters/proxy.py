@@ -17,6 +17,7 @@ from typing import Protocol
 
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 
+TURNS = 3
 CHUNK = 65536
 HOST = "127.0.0.1"
 GO_ON, CLOSE, SILENCE = "go on", "close", "silence"
@@ -93,6 +94,14 @@ class Proxy:
         self.ports = [server.sockets[0].getsockname()[1] for server in servers]
         self._ready.set()
         self._loop.run_forever()
+        for server in servers:  # nobody is accepted any more
+            for listening in server.sockets:
+                self._loop.remove_reader(listening.fileno())
+        # Who was accepted last has a transport, a protocol and `_serve` each a turn later. A task
+        # that is cancelled before its first turn, or a transport of a server that is closed, would
+        # leave the socket open.
+        for _ in range(TURNS):
+            self._loop.run_until_complete(asyncio.sleep(0))
         for server in servers:
             server.close()
         tasks = asyncio.all_tasks(self._loop)

@@ -182,7 +182,10 @@ class ClientRun(Run):
                 row for row in found
                 if row["name"] == step.event and where.items() <= row.items()
             ]  # fmt: skip
-            return len(fitting) if step.field is None else sum(r[step.field] for r in fitting)
+            if step.field is None:
+                return len(fitting)
+            values = [row[step.field] for row in fitting]
+            return sum(len(one) if isinstance(one, list) else one for one in values)
 
         self._wait(
             lambda: heard() >= step.count,

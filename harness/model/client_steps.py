@@ -35,7 +35,8 @@ class Hear:
     """Wait until a client has said an event `count` times since the case began.
 
     `where` are fields that the event must have. With `field` its values are summed up in place of
-    counting events: Hear("records_consumed", "c", 10, field="count") waits for ten records.
+    counting events, of a list its length: Hear("records_consumed", "c", 10, field="count") waits
+    for ten records.
     """
 
     event: str

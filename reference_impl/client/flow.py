@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from touchstone.reference_impl.wire.errors import is_retriable, name_of
+from touchstone.reference_impl.wire.errors import ErrorCode, is_retriable, name_of
 from touchstone.reference_impl.wire.schema import Struct
 
 ANY = "any"  # whichever broker is known to be there
@@ -120,6 +120,16 @@ class Unreachable(ClientError):
         self.kind = failed.kind
         self.final = failed.kind in ("unsupported", "unauthenticated")  # no try can do better
         super().__init__(f"{failed.ask.api}: {failed.kind}: {failed.reason}")
+
+
+class TimedOut(KafkaError):
+    """Time was up, and each try was answered by an error; the last one is the cause, as of Kafka's
+    TimeoutException (AdminApiDriver, 4.3.1).
+    """
+
+    def __init__(self, last: ClientError):
+        super().__init__(ErrorCode.REQUEST_TIMED_OUT, f"the last try: {last}")
+        self.__cause__ = last
 
 
 def raise_for(code: int, message: str | None = None, about: str = "") -> None:

@@ -42,6 +42,26 @@ def _an_empty_group(topic, group):
     return [_a_member(topic, group), close(C)]
 
 
+@claim("admin.groups-are-asked-of-every-broker", evidence=("KIP-222",), role="client",
+       releases="2.8+", switches=("admin-gives-nothing",), brokers=3)  # fmt: skip
+def test_groups_are_asked_of_every_broker(case):
+    """An admin client asks every broker for its groups, and gives all of them."""
+    topic, group = case.topic(), case.group()
+    return case.scenario(
+        a_topic(topic, brokers=3),
+        stored(topic, "a", "b"),
+        consumer(config=MEMBER | {"group.id": group}),
+        subscribe(topic),
+        admin(),
+        does("list_groups"),
+        expect=all_of(
+            *(client("brokers", api="ListGroups").contains(at) for at in (0, 1, 2)),
+            client("given", operation="list_groups").contains(group),
+        ),
+        config=QUICK,
+    )
+
+
 @claim("admin.a-group-is-described-by-its-coordinator", evidence=("KIP-222",), role="client",
        switches=("admin-gives-nothing",))  # fmt: skip
 def test_a_group_is_described_by_its_coordinator(case):

@@ -3,15 +3,20 @@
 from touchstone.harness.model.claim import claim
 from touchstone.harness.model.expect import all_of, client
 from touchstone.suites.kit.clients import (
+    QUICK,
     C,
     Change,
     Hear,
     Tell,
     Watch,
+    a_topic,
     assign,
+    commit,
     consumer,
     reads,
     seek,
+    stored,
+    subscribe,
 )
 from touchstone.suites.kit.moving import MOVES, moved
 from touchstone.suites.kit.three_brokers import placed, write
@@ -133,4 +138,22 @@ def test_a_fetch_names_the_leader_epoch(case):
         expect=all_of(
             client("asked", **named).contains([[0]]), client("asked", **named).contains([[1]])
         ),
+    )
+
+
+@claim("consumer.a-commit-names-the-epoch-of-its-record", evidence=("KIP-320",), role="client",
+       releases="2.2+", switches=("epoch-of-commit-not-named",))  # fmt: skip
+def test_a_commit_names_the_epoch_of_its_record(case):
+    """A commit of a position names the leader epoch of the record before it."""
+    topic, group = case.topic(), case.group()
+    named = {"api": "OffsetCommit", "path": "topics[*].partitions[*].committed_leader_epoch"}
+    return case.scenario(
+        a_topic(topic),
+        stored(topic, "a"),
+        consumer(config={"group.id": group, "enable.auto.commit": "false"}),
+        subscribe(topic),
+        reads(1),
+        commit(),
+        expect=client("asked", **named).is_([[[0]]]),
+        config=QUICK,
     )

@@ -134,9 +134,12 @@ def assign(topic: Any, *partitions: int, client: str = C) -> list[Any]:
 
 
 def subscribe(*topics: Any, client: str = C, joins: bool = True) -> list[Any]:
-    """With `joins` its first assignment is waited for."""
+    """With `joins` its first partitions are waited for; who joins before it knows its topics is
+    assigned nothing at first.
+    """
     steps: list[Any] = [Tell("subscribe", client, {"topics": list(topics)})]
-    return steps + ([Hear("partitions_assigned", client)] if joins else [])
+    assigned = Hear("partitions_assigned", client, field="partitions")
+    return steps + ([assigned] if joins else [])
 
 
 def reads(number: int, client: str = C, name: str | None = None) -> Hear:

@@ -1,4 +1,4 @@
-"""A producer gathers records into batches (PROD-25, PROD-31, PROD-36, PROD-44)."""
+"""A producer gathers records into batches, in bounded memory (PROD-25, PROD-31, PROD-33)."""
 
 from touchstone.harness.model.claim import SHOULD, claim
 from touchstone.harness.model.expect import all_of, client, records
@@ -13,8 +13,13 @@ from touchstone.suites.kit.clients import (
     record,
     send,
     sent,
+    spoil,
     texts,
 )
+
+FOR_LONG = {"linger.ms": 60000}
+SHORT = {"batch.size": 16384, "buffer.memory": 32768}  # room for two batches
+THREE = [record("x" * 10000, partition=at) for at in range(3)]
 
 
 @claim("producer.linger-gathers-records", evidence=("PROD-31", "PROD-32"), role="client",
@@ -123,4 +128,71 @@ def test_a_flushed_batch_takes_no_more_records(case):
         sent(topic, ["a", "b"], number=1),
         sent(topic, ["c"], number=2),
         expect=client("batches", field="values", topic=topic).is_([["a", "b"], ["c"]]),
+    )
+
+
+@claim("producer.a-batch-leaves-when-it-has-lingered", evidence=("PROD-35", "PROD-43"),
+       role="client", switches=("lingers-for-long",))  # fmt: skip
+def test_a_batch_leaves_when_it_has_lingered(case):
+    """A record leaves when linger.ms have passed, though nobody sends or flushes meanwhile."""
+    topic = case.topic()
+    return case.scenario(
+        a_topic(topic),
+        producer(config={"linger.ms": 200}),
+        send(topic, ["a"]),
+        Hear("producer_send_success", P),
+        expect=client("values", topic=topic).is_(["a"]),
+    )
+
+
+@claim("producer.a-full-batch-does-not-linger", evidence=("PROD-26", "PROD-31"), role="client",
+       switches=("batch-size-ignored",))  # fmt: skip
+def test_a_full_batch_does_not_linger(case):
+    """A batch that has no room for the next record leaves at once, though it could linger for 60 s;
+    that record lingers in the next batch.
+    """
+    topic = case.topic()
+    return case.scenario(
+        a_topic(topic),
+        producer(config=FOR_LONG | {"batch.size": 1000}),
+        send(topic, [f"{at:0400d}" for at in range(3)]),
+        Hear("producer_send_success", P, 2),
+        expect=client("batches", field="records", topic=topic).is_([2]),
+    )
+
+
+@claim("producer.short-memory-makes-batches-due", evidence=("PROD-33", "PROD-27", "PROD-49"),
+       role="client", switches=("memory-not-counted",))  # fmt: skip
+def test_short_memory_makes_batches_due(case):
+    """When a record finds no room in buffer.memory, batches that could linger for 60 s leave, and
+    the record gets their room and is delivered with a flush.
+    """
+    topic = case.topic()
+    return case.scenario(
+        a_topic(topic, 3),
+        producer(config=FOR_LONG | SHORT),
+        send(topic, THREE),
+        Hear("producer_send_success", P, 2),
+        flush(),
+        expect=all_of(
+            client("events", name="producer_send_success", path="partition").has_length(3),
+            client("events", name="producer_send_error", path="message").is_([]),
+        ),
+    )
+
+
+@claim("producer.memory-that-does-not-come-fails-the-send", evidence=("PROD-27", "PROD-14"),
+       role="client", switches=("memory-not-counted",))  # fmt: skip
+def test_memory_that_does_not_come_fails_the_send(case):
+    """A record that finds no room in buffer.memory for max.block.ms fails with a timeout; the
+    records before it hold the memory until their Produce is answered.
+    """
+    topic = case.topic()
+    return case.scenario(
+        a_topic(topic, 3),
+        spoil("drop", "Produce", None),
+        producer(config=SHORT | {"max.block.ms": 1000, "enable.idempotence": "false"}),
+        send(topic, THREE),
+        Hear("producer_send_error", P),
+        expect=client("codes", name="producer_send_error").is_(["REQUEST_TIMED_OUT"]),
     )

@@ -82,6 +82,25 @@ def test_order_is_kept_when_a_batch_is_tried_again(case):
     )
 
 
+@claim("producer.one-request-in-flight-keeps-the-order", evidence=("PROD-39",), role="client",
+       switches=("reorders-on-retry",))  # fmt: skip
+def test_one_request_in_flight_keeps_the_order(case):
+    """Batches of a producer without idempotence stay in order when one is refused for a while, if
+    max.in.flight.requests.per.connection is 1.
+    """
+    topic = case.topic()
+    alone = {"enable.idempotence": "false", "max.in.flight.requests.per.connection": 1}
+    return case.scenario(
+        a_topic(topic),
+        producer(config=alone | {"batch.size": 1, "linger.ms": 0}),
+        sent(topic, ["first"]),
+        fault("Produce", "NOT_ENOUGH_REPLICAS", 2),
+        sent(topic, texts(6), number=2),
+        fetch(topic, name="log"),
+        expect=records("log", "[*].value").is_([b"first", *(one.encode() for one in texts(6))]),
+    )
+
+
 @claim("producer.a-large-batch-is-split", evidence=("PROD-46", "KIP-126"), level=SHOULD,
        role="client", switches=("flush-says-so-early",))  # fmt: skip
 def test_a_large_batch_is_split(case):

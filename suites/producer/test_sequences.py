@@ -104,8 +104,8 @@ def test_a_duplicate_sequence_is_a_delivery(case):
     )
 
 
-@claim("producer.requests-in-flight-are-bounded", evidence=("PROD-08", "PROD-39"), role="client",
-       switches=("too-many-in-flight",), bound=(1, 2))  # fmt: skip
+@claim("producer.requests-in-flight-are-bounded", evidence=("PROD-08", "PROD-30", "PROD-39"),
+       role="client", switches=("too-many-in-flight",), bound=(1, 2))  # fmt: skip
 def test_requests_in_flight_are_bounded(case):
     """No more Produce requests wait for their answers on a connection than
     max.in.flight.requests.per.connection says.
@@ -147,8 +147,25 @@ def test_an_idempotent_producer_has_five_requests_in_flight(case):
     )
 
 
+@claim("producer.batches-of-a-partition-do-not-wait-for-each-other", evidence=("PROD-09",),
+       role="client", switches=("one-in-flight",))  # fmt: skip
+def test_batches_of_a_partition_do_not_wait_for_each_other(case):
+    """A producer that may have several requests in flight sends the next batch of a partition
+    before the one ahead of it is answered.
+    """
+    topic = case.topic()
+    return case.scenario(
+        a_topic(topic),
+        spoil("delay", "Produce", 1, ms=500),
+        producer(config=IDEMPOTENT | {"batch.size": 1, "linger.ms": 0}),
+        send(topic, texts(3)),
+        flush(),
+        expect=client("outstanding", api="Produce").at_least(2),
+    )
+
+
 @claim("producer.order-survives-a-lost-answer-in-flight", evidence=("PROD-40", "PROD-51"),
-       role="client", switches=("first-record-last", "reorders-on-retry"))  # fmt: skip
+       role="client", switches=("first-record-last", "too-many-in-flight"))  # fmt: skip
 def test_order_survives_a_lost_answer_in_flight(case):
     """When the connection ends while several batches are under way, an idempotent producer has each
     record in the log once and in order.

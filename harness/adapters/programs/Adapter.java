@@ -40,6 +40,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.ElectionType;
@@ -91,7 +92,8 @@ public class Adapter {
         while (Errors.forException(known) == Errors.UNKNOWN_SERVER_ERROR && known.getCause() != null) {
             known = known.getCause();
         }
-        short code = Errors.forException(known).code();
+        // The consumer has a class of its own for it, which Errors does not know.
+        short code = known instanceof OffsetOutOfRangeException ? Errors.OFFSET_OUT_OF_RANGE.code() : Errors.forException(known).code();
         if (code == Errors.UNKNOWN_SERVER_ERROR.code()) {
             row.putNull("code");
         } else {

@@ -9,10 +9,14 @@ from typing import Any
 
 import aiokafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 from aiokafka.structs import OffsetAndMetadata, TopicPartition
 
 from touchstone.harness.adapters.programs.adapter import (
     Config,
+    Lacking,
     Make,
     Names,
     Say,
@@ -30,6 +34,20 @@ ACKS = {"all": "all", "-1": "all", "0": 0, "1": 1}
 
 def flag(text: str) -> bool:
     return text == "true"
+
+
+ASSIGNORS = {
+    one.name: one
+    for one in (RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor)
+}
+
+
+def assignors(text: str) -> list[Any]:
+    """Classes by their names. Raises Lacking."""
+    unknown = set(text.split(",")) - ASSIGNORS.keys()
+    if unknown:
+        raise Lacking(f"the assignor {unknown.pop()}")
+    return [ASSIGNORS[name] for name in text.split(",")]
 
 
 COMMON: Names = {
@@ -54,6 +72,7 @@ CONSUMER: Names = {
     "max.poll.interval.ms": ("max_poll_interval_ms", int),
     "group.instance.id": "group_instance_id", "enable.auto.commit": ("enable_auto_commit", flag),
     "auto.commit.interval.ms": ("auto_commit_interval_ms", int),
+    "partition.assignment.strategy": ("partition_assignment_strategy", assignors),
 }  # fmt: skip
 
 
@@ -171,8 +190,7 @@ class Producer(Looped):
 class Consumer(Looped, ConsumerRebalanceListener):  # type: ignore[misc]  # it has no types
     def __init__(self, config: Config, say: Say) -> None:
         super().__init__(say)
-        own = {k: v for k, v in config.items() if k != "partition.assignment.strategy"}
-        given = translated(own, CONSUMER)
+        given = translated(config, CONSUMER)
         self.started, self.asked, self.polls = False, False, True
 
         async def make() -> Any:

@@ -10,8 +10,6 @@ import confluent_kafka
 from confluent_kafka import Consumer as RdConsumer
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Producer as RdProducer
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from touchstone.harness.adapters.programs.adapter import (
     Config,
@@ -24,6 +22,7 @@ from touchstone.harness.adapters.programs.adapter import (
     encoded,
     play,
 )
+from touchstone.harness.adapters.programs.confluent_admin import Admin
 
 POLL_S = 0.05
 # Kafka's names -> librdkafka's, where they differ.
@@ -69,6 +68,10 @@ def error_fields(error: KafkaError) -> dict[str, Any]:
     return {"exception": error.name(), "message": error.str(), "code": number(error)}
 
 
+def _noted(error: KafkaError) -> None:
+    """Records that fail of it say so themselves."""
+
+
 class Producer:
     def __init__(self, config: Config, say: Say) -> None:
         self.say = say
@@ -76,7 +79,13 @@ class Producer:
         if own.get("acks") in ("0", "1") and "enable.idempotence" not in own:
             own["enable.idempotence"] = "false"
         own.setdefault("enable.idempotence", "true")  # as Kafka's own, from 3.0 on
-        self.core = RdProducer(NO_DELAY | own)
+        if "request.timeout.ms" in config:  # here it is what a Produce says of its replicas
+            own["request.timeout.ms"] = config["request.timeout.ms"]
+        own["error_cb"] = _noted  # without one a fatal error is raised by whatever is called next
+        try:
+            self.core = RdProducer(NO_DELAY | own)
+        except KafkaException as refused:  # of settings that it will not have together
+            raise Lacking(f"these settings: {refused.args[0].str()}") from None
 
     def send(self, topic: str, records: list[dict[str, Any]]) -> None:
         for row in records:
@@ -167,6 +176,12 @@ class Consumer:
         self.say("command_done", command="assign")
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
+        if not self.polls:  # nothing is being fetched yet: then it is `assign` that says where
+            places = {(one.topic, one.partition): one for one in self.core.assignment()}
+            places[topic, partition] = TopicPartition(topic, partition, offset)
+            self.core.assign(list(places.values()))
+            self.say("command_done", command="seek")
+            return
         until = time.monotonic() + 5
         while True:
             try:
@@ -191,6 +206,8 @@ class Consumer:
         self.say("command_done", command="poll")
 
     def commit(self, offsets: list[dict[str, Any]] | None = None) -> None:
+        if not self.grouped:
+            raise Lacking("a consumer without a group.id")
         given = [
             TopicPartition(row["topic"], row["partition"], row["offset"]) for row in offsets or ()
         ]
@@ -236,52 +253,10 @@ class Consumer:
         self.core.close()
 
 
-class Admin:
-    def __init__(self, config: Config, say: Say) -> None:
-        self.say = say
-        self.core = AdminClient({"log_level": 0} | settings(config))
-
-    def admin(self, operation: str, **fields: Any) -> None:
-        try:
-            result = self._do(operation, fields)
-        except KafkaException as problem:
-            error = described(problem, code_of(problem))
-            self.say("admin_result", operation=operation, result=None, **error)
-        else:
-            self.say("admin_result", operation=operation, result=result)
-
-    def _do(self, operation: str, fields: dict[str, Any]) -> Any:
-        if operation == "create_topics":
-            wanted = [
-                NewTopic(r["name"], r.get("partitions", 1), r.get("replication", 1))
-                for r in fields["topics"]
-            ]
-            return _all(self.core.create_topics(wanted))
-        if operation == "delete_topics":
-            return _all(self.core.delete_topics(fields["topics"]))
-        if operation == "create_partitions":
-            wanted_ = [NewPartitions(fields["topic"], fields["count"])]
-            return _all(self.core.create_partitions(wanted_))
-        if operation == "list_topics":
-            return sorted(self.core.list_topics(timeout=10).topics)
-        if operation == "delete_records":
-            place = TopicPartition(fields["topic"], fields["partition"], fields["offset"])
-            return _all(self.core.delete_records([place])) and None
-        raise Lacking(f"the admin operation {operation}")
-
-    def tick(self) -> None:
-        self.core.poll(POLL_S)
-
-    def close(self) -> None:
-        """It has no end of its own."""
-
-
-def _all(futures: dict[Any, Any]) -> list[str]:
-    for future in futures.values():
-        future.result(20)
-    return [str(name) for name in futures]
+def admin(config: Config, say: Say) -> Admin:
+    return Admin(settings(config), say, code_of)
 
 
 if __name__ == "__main__":
-    kinds: dict[str, Make] = {"producer": Producer, "consumer": Consumer, "admin": Admin}
+    kinds: dict[str, Make] = {"producer": Producer, "consumer": Consumer, "admin": admin}
     play("confluent-kafka", str(confluent_kafka.__version__), kinds, code_of)

@@ -11,9 +11,12 @@ from typing import Any
 with warnings.catch_warnings():  # it reads its schemas in a way that Python 3.11 deprecates
     warnings.simplefilter("ignore", DeprecationWarning)
     import kafka
-    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
-    from kafka.admin import NewPartitions, NewTopic
+    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
     from kafka.consumer.subscription_state import ConsumerRebalanceListener
+    from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
+    from kafka.coordinator.assignors.range import RangePartitionAssignor
+    from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
+    from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
     from kafka.structs import OffsetAndMetadata
 
 from touchstone.harness.adapters.programs.adapter import (
@@ -29,8 +32,9 @@ from touchstone.harness.adapters.programs.adapter import (
     play,
     translated,
 )
+from touchstone.harness.adapters.programs.kafka_python_admin import Admin
 
-POLL_MS = 50
+POLL_MS = 300
 ACKS = {"all": "all", "-1": "all", "0": 0, "1": 1}
 
 
@@ -40,6 +44,19 @@ def flag(text: str) -> bool:
 
 def codec(text: str) -> str | None:
     return None if text == "none" else text
+
+
+ASSIGNORS = {
+    one.name: one
+    for one in (
+        RangePartitionAssignor, RoundRobinPartitionAssignor, StickyPartitionAssignor,
+        CooperativeStickyAssignor,
+    )
+}  # fmt: skip
+
+
+def assignors(text: str) -> list[Any]:
+    return [ASSIGNORS[name] for name in text.split(",")]
 
 
 COMMON: Names = {
@@ -66,6 +83,7 @@ CONSUMER: Names = {
     "group.id": "group_id", "session.timeout.ms": ("session_timeout_ms", int),
     "heartbeat.interval.ms": ("heartbeat_interval_ms", int),
     "max.poll.interval.ms": ("max_poll_interval_ms", int),
+    "partition.assignment.strategy": ("partition_assignment_strategy", assignors),
     "group.instance.id": "group_instance_id", "enable.auto.commit": ("enable_auto_commit", flag),
     "auto.commit.interval.ms": ("auto_commit_interval_ms", int),
 }  # fmt: skip
@@ -80,9 +98,8 @@ def code_of(problem: BaseException) -> int | None:
 
 
 def options(config: Config, names: Names) -> dict[str, Any]:
-    given = {key: value for key, value in config.items() if key != "partition.assignment.strategy"}
     try:
-        return translated(given, names)
+        return translated(config, names)
     except KeyError as unknown:
         raise Lacking(f"the setting value {unknown}") from None
 
@@ -193,6 +210,8 @@ class Consumer(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no ty
 
     def _moved(self, name: str, places: Any) -> None:
         rows = sorted((one.topic, one.partition) for one in places)
+        if not rows:  # it joins before it knows its topics, is assigned nothing, and joins again
+            return
         self.say(name, partitions=[{"topic": t, "partition": p} for t, p in rows])
 
     def assign(self, partitions: list[dict[str, Any]]) -> None:
@@ -259,52 +278,11 @@ class Consumer(ConsumerRebalanceListener):  # type: ignore[misc]  # it has no ty
         self.core.close()
 
 
-class Admin:
-    def __init__(self, config: Config, say: Say) -> None:
-        self.say = say
-        self.core = KafkaAdminClient(**options(config, COMMON))
-
-    def admin(self, operation: str, **fields: Any) -> None:
-        try:
-            result = self._do(operation, fields)
-        except Lacking:
-            raise
-        except Exception as problem:
-            error = described(problem, code_of(problem))
-            self.say("admin_result", operation=operation, result=None, **error)
-        else:
-            self.say("admin_result", operation=operation, result=result)
-
-    def _do(self, operation: str, fields: dict[str, Any]) -> Any:
-        if operation == "create_topics":
-            wanted = [
-                NewTopic(r["name"], r.get("partitions", 1), r.get("replication", 1))
-                for r in fields["topics"]
-            ]
-            self.core.create_topics(wanted)
-            return [row["name"] for row in fields["topics"]]
-        if operation == "delete_topics":
-            self.core.delete_topics(fields["topics"])
-            return fields["topics"]
-        if operation == "create_partitions":
-            self.core.create_partitions({fields["topic"]: NewPartitions(fields["count"])})
-            return fields["count"]
-        if operation == "list_topics":
-            return sorted(self.core.list_topics())
-        if operation == "delete_records":
-            place = TopicPartition(fields["topic"], fields["partition"])
-            self.core.delete_records({place: fields["offset"]})
-            return None
-        raise Lacking(f"the admin operation {operation}")
-
-    def tick(self) -> None:
-        time.sleep(0.01)
-
-    def close(self) -> None:
-        self.core.close()
+def admin(config: Config, say: Say) -> Admin:
+    return Admin(options(config, COMMON), say, code_of)
 
 
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
-    kinds: dict[str, Make] = {"producer": Producer, "consumer": Consumer, "admin": Admin}
+    kinds: dict[str, Make] = {"producer": Producer, "consumer": Consumer, "admin": admin}
     play("kafka-python", str(kafka.__version__), kinds, code_of)

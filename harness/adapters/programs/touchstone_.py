@@ -19,8 +19,10 @@ from touchstone.harness.adapters.programs.adapter import (
     translated,
 )
 from touchstone.harness.adapters.programs.touchstone_admin import Admin
+from touchstone.reference_impl.client.buffer_memory import BufferExhausted
 from touchstone.reference_impl.client.defects import plant
 from touchstone.reference_impl.client.group_consumer import Listener
+from touchstone.reference_impl.client.producer import Expired
 from touchstone.reference_impl.io.client import Client
 
 VERSION = "0.1"
@@ -36,7 +38,8 @@ def flag(text: str) -> bool:
 
 PRODUCER: Names = {
     "acks": ("acks", ACKS.__getitem__), "linger.ms": ("linger_ms", int),
-    "batch.size": ("batch_size", int), "enable.idempotence": ("idempotence", flag),
+    "batch.size": ("batch_size", int), "buffer.memory": ("buffer_memory", int),
+    "enable.idempotence": ("idempotence", flag),
     "compression.type": ("compression", CODECS.__getitem__), "retries": ("retries", int),
     "delivery.timeout.ms": ("delivery_timeout_ms", int),
     "request.timeout.ms": ("request_timeout_ms", int),
@@ -66,9 +69,9 @@ MEMBER: Names = {
 
 
 def code_of(problem: BaseException) -> int | None:
-    """Kafka's number of an error; a delivery that took too long is REQUEST_TIMED_OUT."""
+    """Kafka's number of an error; what took too long, also for memory, is REQUEST_TIMED_OUT."""
     code = getattr(problem, "code", None)
-    if code is None and type(problem).__name__ == "Expired":
+    if code is None and isinstance(problem, Expired | BufferExhausted):
         return 7
     return code if isinstance(code, int) else None
 
@@ -118,6 +121,7 @@ class Producer:
                 self.say("producer_send_error", **told, **described(problem, code_of(problem)))
                 continue
             self.pending.append((told, delivery))
+        self._tell()  # before `tick` waits for answers: a send may have failed already
 
     def tick(self) -> None:
         if self.core is not None:

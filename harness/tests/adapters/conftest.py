@@ -33,8 +33,9 @@ def judge():
     """Makes judges; what they started is ended."""
     made = []
 
-    def make(word: str, deadline_s: float = 1.0):
-        made.append(judge_for(str(word), "reference@4.3", nonce="t", deadline_s=deadline_s))
+    def make(word: str, deadline_s: float = 1.0, release: str = "4.3"):
+        broker = f"reference@{release}"
+        made.append(judge_for(str(word), broker, nonce="t", deadline_s=deadline_s))
         return made[-1]
 
     yield make

@@ -17,6 +17,12 @@ from typing import Any
 
 import pytest
 import trustme
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.ports import free_ports
@@ -105,10 +111,14 @@ def where(authority, tmp_path_factory) -> Iterator[dict[str, str]]:
 
 
 def stores(authority: trustme.CA, folder: Path) -> dict[str, str]:
-    """Keys as files: a properties file cannot say what PEM text is without help."""
+    """Keys as files: a properties file cannot say what PEM text is without help. The key is in the
+    one form that DefaultSslEngineFactory reads, PKCS #8.
+    """
     told = keys(authority.issue_cert("127.0.0.1"), authority)
+    own = load_pem_private_key(told["ssl.keystore.key"].encode(), None)
+    text = own.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
     key, trusted = folder / "key.pem", folder / "trusted.pem"
-    key.write_text(told["ssl.keystore.key"] + told["ssl.keystore.certificate.chain"])
+    key.write_text(text + told["ssl.keystore.certificate.chain"])
     trusted.write_text(told["ssl.truststore.certificates"])
     return {
         "ssl.keystore.type": "PEM", "ssl.keystore.location": str(key),

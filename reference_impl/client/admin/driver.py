@@ -29,6 +29,7 @@ from ..flow import (
     Failed,
     Flow,
     KafkaError,
+    TimedOut,
     TopicPartition,
     Unreachable,
     named,
@@ -194,6 +195,10 @@ def carry_out(
     return Results({key: walk.settled[key] for key in walk.keys})
 
 
+def _timed_out(last: ClientError) -> ClientError:
+    return TimedOut(last) if isinstance(last, KafkaError) else last
+
+
 class _Walk(Generic[K, V]):
     def __init__(self, view: View, call: Call[K, V], keys: list[K], timeout_ms: int):
         self.call = call
@@ -225,7 +230,7 @@ class _Walk(Generic[K, V]):
             try:
                 yield from self._tries.again(later[self.left[0]])
             except ClientError:
-                self.settled |= later
+                self.settled |= {key: _timed_out(error) for key, error in later.items()}
                 self.left = []
 
     def _look_up(self) -> Flow[None]:

@@ -16,7 +16,8 @@ V = TypeVar("V")
 class Results(dict[K, V | ClientError]):
     """Item -> its value or its error, in the order of the items.
 
-    The error is a KafkaError, or Unreachable where nobody answered in time.
+    The error is a KafkaError (TimedOut where time was up with every try answered by an error), or
+    Unreachable where nobody answered in time.
     """
 
     def all(self) -> dict[K, V]:

@@ -1,6 +1,7 @@
 // The adapter of kafkajs: the commands and events of docs/adapter.md, in JavaScript.
 import readline from "node:readline";
 import kafkajs from "kafkajs";
+import { operations } from "./admin.js";
 
 const { Kafka, CompressionTypes, logLevel } = kafkajs;
 const clients = new Map();
@@ -53,6 +54,13 @@ const SENDING = {
   "max.in.flight.requests.per.connection": ["inFlight", number],
   "request.timeout.ms": ["requestTimeout", number],
 };
+
+// It has one assignor, which takes everything away first; a claim that wants such a one gets it.
+function assigner(text) {
+  if (!["range", "roundrobin"].includes(text)) throw new Lacking(`the assignors ${text}`);
+  return text;
+}
+
 const READING = {
   "group.id": ["groupId", String],
   "auto.offset.reset": ["reset", String],
@@ -66,7 +74,7 @@ const READING = {
   "enable.auto.commit": ["autoCommit", flag],
   "auto.commit.interval.ms": ["autoCommitInterval", number],
   "client.rack": ["rackId", String],
-  "partition.assignment.strategy": ["assigners", String],
+  "partition.assignment.strategy": ["assigner", assigner],
 };
 
 class Producer {
@@ -77,6 +85,7 @@ class Producer {
     if (own.compression && !["none", "gzip"].includes(own.compression))
       throw new Lacking(`the codec ${own.compression}`);
     this.acks = own.acks ?? -1;
+    this.more = own.requestTimeout ? { timeout: own.requestTimeout } : {};
     this.compression = own.compression === "gzip" ? CompressionTypes.GZIP : CompressionTypes.None;
     this.kafka = connected(
       config,
@@ -107,7 +116,7 @@ class Producer {
     }));
     const target = this.transaction_ ?? this.core;
     const work = target
-      .send({ topic, messages, acks: this.acks, compression: this.compression })
+      .send({ topic, messages, acks: this.acks, compression: this.compression, ...this.more })
       .then((rows) => this.sent(topic, records, rows))
       .catch((problem) => {
         for (const one of records)
@@ -186,7 +195,7 @@ function headersOf(pairs) {
 class Consumer {
   constructor(id, config) {
     this.id = id;
-    const { reset, autoCommit, autoCommitInterval, assigners, ...own } = translated(
+    const { reset, autoCommit, autoCommitInterval, assigner: _, ...own } = translated(
       config,
       READING,
     );
@@ -303,7 +312,8 @@ class Admin {
   constructor(id, config) {
     this.id = id;
     translated(config, {});
-    this.core = connected(config).admin();
+    // Fewer tries than a producer's: an error that it tries again is told in two seconds.
+    this.core = connected(config, { retry: { initialRetryTime: 50, retries: 4 } }).admin();
   }
 
   async open() {
@@ -311,46 +321,15 @@ class Admin {
   }
 
   async admin({ operation, ...fields }) {
+    const does = operations[operation];
+    if (!does) throw new Lacking(`the admin operation ${operation}`);
     try {
-      const result = await this.does(operation, fields);
+      const result = await does(this.core, fields);
       say("admin_result", { client: this.id, operation, result: result ?? null });
     } catch (problem) {
-      if (problem instanceof Lacking) throw problem;
-      const first = problem.errors?.[0] ?? problem;
+      const first = problem.errors?.[0] ?? problem.groups?.[0]?.error ?? problem;
       say("admin_result", { client: this.id, operation, result: null, ...described(first) });
     }
-  }
-
-  // It tells by false that there was nothing to make.
-  async creates(rows) {
-    const topics = rows.map((one) => ({
-      topic: one.name,
-      numPartitions: one.partitions ?? 1,
-      replicationFactor: one.replication ?? 1,
-    }));
-    if (!(await this.core.createTopics({ topics })))
-      throw Object.assign(new Error("createTopics gave false"), { code: 36 });
-  }
-
-  does(operation, fields) {
-    switch (operation) {
-      case "create_topics":
-        return this.creates(fields.topics);
-      case "delete_topics":
-        return this.core.deleteTopics({ topics: fields.topics });
-      case "create_partitions":
-        return this.core.createPartitions({
-          topicPartitions: [{ topic: fields.topic, count: fields.count }],
-        });
-      case "list_topics":
-        return this.core.listTopics();
-      case "delete_records":
-        return this.core.deleteTopicRecords({
-          topic: fields.topic,
-          partitions: [{ partition: fields.partition, offset: String(fields.offset) }],
-        });
-    }
-    throw new Lacking(`the admin operation ${operation}`);
   }
 
   async close() {

@@ -3,7 +3,7 @@
 import pytest
 
 from touchstone.reference_impl.client.admin import Admin
-from touchstone.reference_impl.client.flow import Failed, KafkaError, Unreachable
+from touchstone.reference_impl.client.flow import Failed, KafkaError, TimedOut, Unreachable
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 from ..scripted import Runner, metadata, topic, view
@@ -88,6 +88,21 @@ def test_what_nobody_answers_in_time_has_its_last_error():
     results = run.run(admin.delete_topics(["a"]))
     assert isinstance(results["a"], Unreachable)
     assert sum(run.pauses) <= 5_000
+
+
+def test_what_is_refused_until_time_is_up_has_timed_out():
+    """Of Kafka's TimeoutException the last error is the cause."""
+
+    def script(ask):
+        if ask.api == "Metadata":
+            return metadata(topic("t", 0), controller=0)
+        return deleted(ask, a=E.NOT_CONTROLLER)
+
+    run, admin = runner(script, topic("t", 0))
+    results = run.run(admin.delete_topics(["a"]))
+    assert isinstance(results["a"], TimedOut)
+    assert results["a"].code == E.REQUEST_TIMED_OUT
+    assert results["a"].__cause__.code == E.NOT_CONTROLLER
 
 
 def test_what_no_broker_knows_is_not_asked_twice():
