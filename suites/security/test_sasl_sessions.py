@@ -10,10 +10,11 @@ to 4.3.1; SocketServer.processCompletedReceives.
 from touchstone.harness.model.claim import claim, only, range_
 from touchstone.harness.model.expect import all_of, answer, answered, by_release, refused
 from touchstone.harness.model.placeholders import Bearer
-from touchstone.harness.model.scenario import Raw, Until
+from touchstone.harness.model.scenario import Await, Raw, Until
 from touchstone.harness.model.security_settings import OAUTHBEARER, SCRAM, SESSION_MS
 from touchstone.harness.model.steps import api_versions, metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.suites.kit.in_flight import sent
 from touchstone.suites.kit.security import (
     at_sasl,
     authenticate,
@@ -89,9 +90,12 @@ def test_a_session_is_renewed_at_most_once_a_second(case):
     later = handshake("alice", version=case.version, name="later")
     return case.scenario(
         signed_in("alice"),
-        _again(version=case.version),
-        authenticate("alice", plain("alice"), name="second"),
-        handshake("alice", version=case.version, name="at once"),
+        sent(_again(version=case.version)),
+        sent(authenticate("alice", plain("alice"), name="second")),
+        sent(handshake("alice", version=case.version, name="at once")),
+        Await("handshake again"),
+        Await("second"),
+        Await("at once"),
         Until(later, "error_code", "==", 0),
         authenticate("alice", plain("alice"), name="third"),
         expect=all_of(
