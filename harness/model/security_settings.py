@@ -11,8 +11,6 @@ KIP-103, KIP-255, KIP-368. The classes of authorizers: KIP-11, KIP-504, KIP-801.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from touchstone.harness.model.target import LISTENERS
 
 Value = str | tuple[tuple[str, str], ...]  # for all releases, or by releases
@@ -41,7 +39,7 @@ def _login(mechanism: str) -> str:
 
 
 REAUTHENTICATION = f"{_PREFIX}plain.connections.max.reauth.ms"
-SASL: Mapping[str, Value] = {
+SASL: dict[str, Value] = {
     LISTENERS: (("1.0-2.8", _LISTENERS), ("3.9+", f"{_LISTENERS},CONTROLLER://{_AT}:9093")),
     "sasl.enabled.mechanisms": (
         ("1.0", ",".join((PLAIN, *SCRAM))), (TOKENS, ",".join((PLAIN, *SCRAM, OAUTHBEARER)))
@@ -56,7 +54,7 @@ SASL: Mapping[str, Value] = {
     "delegation.token.master.key": (("2.2", "secret"),),
     "delegation.token.secret.key": (("2.8+", "secret"),),
 }  # fmt: skip
-AUTHORIZED: Mapping[str, Value] = {
+AUTHORIZED: dict[str, Value] = {
     **SASL,
     AUTHORIZER: (
         ("1.0-2.2", "kafka.security.auth.SimpleAclAuthorizer"),

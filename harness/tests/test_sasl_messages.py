@@ -7,7 +7,7 @@ from base64 import b64decode
 from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model import sasl_messages
 from touchstone.harness.model.expect import answer, from_json, to_json
-from touchstone.harness.model.placeholders import Bearer, Bindings, Name, Now, Ref, Scram
+from touchstone.harness.model.placeholders import Bearer, Bindings, Name, Ref, Scram
 from touchstone.harness.tests.sasl_conversations import SALTS
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, TokenRules
 from touchstone.reference_impl.broker.security.scram import Account
@@ -68,7 +68,7 @@ def test_messages_are_made_of_what_a_run_knows():
     )  # fmt: skip
     final = Scram("final", MECHANISM, user, PASSWORD, Ref("challenge", "auth_bytes"), nonce="y")
     assert bindings.resolve(final).startswith(b"c=biws,r=y,p=")
-    lasting = bindings.resolve(Bearer({"sub": user, "iat": Now()}, expires_in_s=2))
+    lasting = bindings.resolve(Bearer({"sub": user}, expires_in_s=2))
     one = OAuthBearer(TokenRules(), base64=True)
     one.evaluate(lasting, 5000)
     assert one.expires == 7000
