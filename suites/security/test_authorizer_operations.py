@@ -69,7 +69,6 @@ def test_topics_tell_what_one_may_do(case):
     evidence=("KIP-430",),
     api="DescribeGroups",
     versions=only("DescribeGroups", 3),
-    switches=("all-operations-told",),
 )
 def test_groups_tell_what_one_may_do(case):
     """DescribeGroups that is asked for them tells the operations on a group that its client may do,
@@ -92,7 +91,6 @@ def test_groups_tell_what_one_may_do(case):
     evidence=("KIP-430", "observed on 4.3.1"),
     api="DescribeCluster",
     versions=range_("DescribeCluster", 0),
-    switches=("all-operations-told",),
 )
 def test_the_cluster_tells_what_one_may_do(case):
     """DescribeCluster that is asked for them tells the operations on the cluster that its client

@@ -111,7 +111,6 @@ def test_a_prefix_covers_what_begins_with_it(case):
     "authorizer.a-prefix-that-denies-goes-before-a-name",
     evidence=("KIP-290",),
     releases=PREFIXES,
-    switches=("denials-ignored",),
 )
 def test_a_prefix_that_denies_goes_before_a_name(case):
     """A prefixed ACL that denies goes before one that allows the topic by its whole name."""
