@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 HOUR_MS = 3_600_000
 LATE_MS = 600_000  # what a slow run may take
+_REQUEST = re.compile(r"Request\(processor=.*\)", re.DOTALL)
 EARLY_MS = 60_000  # by which a broker's clock may be behind
 _FIRST = re.compile(rb"n,[^,]*,n=[^,]*,r=([^,]+)(.*)", re.DOTALL)
 _CHALLENGE = re.compile(rb"r=([^,]+),s=([^,]+),(i=\d+)")
@@ -97,6 +98,11 @@ def instant(symbols: Symbols, value: Any, _: Any) -> Any:
     return f"$now+{more}h" if more >= 0 and off < LATE_MS + EARLY_MS else value
 
 
+def quoted(symbols: Symbols, value: Any, _: Any) -> Any:
+    """A message without the request that it quotes, as Java prints it."""
+    return _REQUEST.sub("$request", value) if isinstance(value, str) else value
+
+
 def drawn(table: str) -> Callable[[Symbols, Any, Any], Any]:
     """A value that is drawn, "" and no bytes aside."""
     return lambda symbols, value, _: symbols.symbol(table, value) if value else value
@@ -104,6 +110,11 @@ def drawn(table: str) -> Callable[[Symbols, Any, Any], Any]:
 
 _AUTHENTICATE = frozenset({"SaslAuthenticate"})
 _TOKENS = frozenset(f"{verb}DelegationToken" for verb in ("Create", "Renew", "Expire", "Describe"))
+_CLUSTER = frozenset({
+    "DescribeAcls", "CreateAcls", "DeleteAcls", "ListPartitionReassignments",
+    "AlterPartitionReassignments", "AlterUserScramCredentials", "DescribeUserScramCredentials",
+    "DescribeClientQuotas", "AlterClientQuotas",
+})  # fmt: skip
 _TIMES = ("issue_timestamp", "expiry_timestamp", "max_timestamp")
 # Fields of normalize.Reason: name, sentence, fields, rewrite, APIs.
 ROWS: tuple[tuple[str, str, tuple[str, ...], Callable[..., Any], frozenset[str]], ...] = (
@@ -119,6 +130,10 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], Callable[..., Any], frozenset[str]]
     (
         "token-hmacs", "A delegation token's hmac follows from its id.",
         ("hmac",), drawn("hmac"), _TOKENS,
+    ),
+    (
+        "quoted-requests", "A refusal on the cluster quotes the request, whose connection has ports.",
+        ("error_message",), quoted, _CLUSTER,
     ),
     (
         "token-times", "A delegation token begins by the clock and ends whole hours later.",

@@ -44,7 +44,19 @@ def _token(
     return conversation(("asked", "CreateDelegationToken", 1, request, answer))
 
 
+def _refused(connection: str, code: int = 31, more: str = " is not authorized.") -> Any:
+    said = f"Request Request(processor=0, connectionId={connection}, buffer=null){more}"
+    answer = {"error_code": code, "error_message": said, "topics": []}
+    request = {"timeout_ms": 1, "topics": None}
+    return conversation(("asked", "ListPartitionReassignments", 0, request, answer))
+
+
 DIFFERENCES = {
+    "quoted-requests": (
+        _refused("127.0.0.1:1-127.0.0.1:2-0-0"),
+        _refused("127.0.0.1:1-127.0.0.1:3-0-1"),
+        [_refused("127.0.0.1:1-127.0.0.1:2-0-0", more=" is fine."), _refused("x", code=0)],
+    ),
     "scram-nonces": (
         _said(_challenge(b"drawn")),
         _said(_challenge(b"other")),

@@ -38,7 +38,7 @@ def scram_user(
     return [made, Until(_told(user, f"{name} is known"), told, "contains", held)]
 
 
-def gone(user: Any, name: str) -> Until:
+def until_unknown(user: Any, name: str) -> Until:
     """Wait until the broker does not know the user any more."""
     return Until(_told(user, name), "results[0].credential_infos", "len ==", 0)
 
@@ -47,7 +47,7 @@ def _told(user: Any, name: str) -> Ask:
     return Ask("DescribeUserScramCredentials", 0, {"users": [{"name": user}]}, name)
 
 
-def exchange(
+def all_messages(
     connection: str,
     mechanism: str,
     user: Any,

@@ -17,7 +17,7 @@ from touchstone.harness.model.scenario import Raw
 from touchstone.harness.model.security_settings import SCRAM
 from touchstone.harness.model.steps import api_versions, metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.scram import WITH_USERS, exchange, scram_user
+from touchstone.suites.kit.scram import WITH_USERS, all_messages, scram_user
 from touchstone.suites.kit.security import (
     at_sasl,
     authenticate,
@@ -110,7 +110,7 @@ def test_a_handshake_after_authentication_is_refused(case):
     return case.scenario(
         scram_user(user, SCRAM[0]) if fits(case.release, WITH_USERS) else [],
         at_sasl("user"),
-        exchange("user", SCRAM[0], user) if fits(case.release, WITH_USERS) else bare,
+        all_messages("user", SCRAM[0], user) if fits(case.release, WITH_USERS) else bare,
         handshake("user", version=case.version, name="again"),
         metadata(connection="user", name="after"),
         expect=all_of(

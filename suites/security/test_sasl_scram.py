@@ -19,9 +19,9 @@ from touchstone.suites.kit.scram import (
     OTHER,
     PASSWORD,
     WITH_USERS,
-    exchange,
-    gone,
+    all_messages,
     scram_user,
+    until_unknown,
 )
 from touchstone.suites.kit.security import at_sasl, authenticate, handshake, sasl
 
@@ -45,7 +45,7 @@ def test_scram_proves_both_sides(case):
     return case.scenario(
         scram_user(user, case.mechanism),
         at_sasl("alice"),
-        exchange("alice", case.mechanism, user, version=case.version),
+        all_messages("alice", case.mechanism, user, version=case.version),
         metadata(connection="alice", name="after"),
         expect=all_of(
             answer("proof challenge", "error_code").is_(ErrorCode.NONE),
@@ -72,7 +72,7 @@ def test_scram_tells_the_iterations_of_itsscram_user(case):
     return case.scenario(
         scram_user(user, mechanism, iterations=case.iterations),
         at_sasl("alice"),
-        exchange("alice", mechanism, user, version=case.version),
+        all_messages("alice", mechanism, user, version=case.version),
         expect=all_of(
             answer("proof challenge", "error_code").is_(ErrorCode.NONE),
             answer("proof", "error_code").is_(ErrorCode.NONE),
@@ -97,7 +97,7 @@ def test_scram_refuses_a_wrong_password(case):
     return case.scenario(
         scram_user(user, case.mechanism),
         at_sasl("alice"),
-        exchange("alice", case.mechanism, user, OTHER, version=case.version),
+        all_messages("alice", case.mechanism, user, OTHER, version=case.version),
         metadata(connection="alice", name="after"),
         expect=all_of(
             answer("proof challenge", "error_code").is_(ErrorCode.NONE),
@@ -203,7 +203,7 @@ def test_scram_credentials_count_at_once(case):
         if case.change == "another password"
         else [
             Ask("AlterUserScramCredentials", case.version, none, "altered"),
-            gone(user, "gone"),
+            until_unknown(user, "gone"),
         ]
     )
     changed = case.change == "another password"
@@ -211,10 +211,10 @@ def test_scram_credentials_count_at_once(case):
     return case.scenario(
         scram_user(user, mechanism),
         at_sasl("before"),
-        exchange("before", mechanism, user, name="first"),
+        all_messages("before", mechanism, user, name="first"),
         altered,
         at_sasl("after"),
-        exchange("after", mechanism, user, name="second")[: None if changed else 2],
+        all_messages("after", mechanism, user, name="second")[: None if changed else 2],
         metadata(connection="before", name="stays"),
         expect=all_of(answer("first", "error_code").is_(ErrorCode.NONE), after, answered("stays")),
         config=sasl(case.release),
