@@ -132,7 +132,7 @@ ROWS: tuple[tuple[str, str, tuple[str, ...], Callable[..., Any], frozenset[str]]
         ("hmac",), drawn("hmac"), _TOKENS,
     ),
     (
-        "quoted-requests", "A refusal on the cluster quotes the request, whose connection has ports.",
+        "quoted-requests", "A refusal on the cluster quotes the request and its connection.",
         ("error_message",), quoted, _CLUSTER,
     ),
     (
