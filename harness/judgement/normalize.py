@@ -181,9 +181,8 @@ def _unknown(trip: RoundTrip) -> str | None:
 def _learn(body: Any, api: str, symbols: Symbols) -> None:
     """Symbols for ids in a request: an echo of it must get the same one."""
     if api == "CreateTopics":
-        for topic in body["topics"] or ():
-            if topic["assignments"]:
-                symbols.assigned.add(_renamed(topic["name"], symbols))
+        placed = (topic["name"] for topic in body["topics"] or () if topic["assignments"])
+        symbols.assigned.update(_renamed(name, symbols) for name in placed)
     if api == "SaslAuthenticate":
         sasl_rewrites.learn(body, symbols.tables)
     _learn_ids(body, symbols)

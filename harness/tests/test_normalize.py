@@ -496,6 +496,5 @@ def test_groups_of_other_cases_are_not_seen_and_ours_are():
         return talk(one("ListGroups", 2, {"error_code": 0, "groups": rows}))
 
     theirs, ours = ("theirs", "consumer"), (NAME, "consumer")
-    honest = listing(theirs, ours)
-    assert compare(honest, listing(ours)) == []
+    assert compare(honest := listing(theirs, ours), listing(ours)) == []
     assert all(compare(honest, listing(each)) for each in (theirs, (NAME, "connect")))

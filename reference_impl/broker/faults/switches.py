@@ -469,9 +469,7 @@ _ALL = (
     ),
 )
 
-_OF_ONE_SUBJECT = (
-    known_faults.ROWS + quota_faults.ROWS + security_faults.ROWS + streams_faults.ROWS
-)
+_OF_ONE_SUBJECT = known_faults.ROWS + quota_faults.ROWS + security_faults.ROWS + streams_faults.ROWS
 SWITCHES: dict[str, Switch] = {
     switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in _OF_ONE_SUBJECT))
 }
