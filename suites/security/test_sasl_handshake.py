@@ -108,7 +108,7 @@ def test_a_handshake_after_authentication_is_refused(case):
     user = case.topic("user")
     bare = [handshake("user", version=0), Raw(plain("alice"), "token", "user", expect="answer")]
     return case.scenario(
-        scram_user(user, SCRAM[0]) if fits(case.release, WITH_USERS) else [],
+        scram_user(case, user, SCRAM[0]) if fits(case.release, WITH_USERS) else [],
         at_sasl("user"),
         all_messages("user", SCRAM[0], user) if fits(case.release, WITH_USERS) else bare,
         handshake("user", version=case.version, name="again"),

@@ -9,7 +9,6 @@ Sources: ScramSaslServer at 1.0.2 to 4.3.1, ScramCredentialUtils; KIP-84, KIP-55
 from touchstone.harness.model.claim import claim, every, only
 from touchstone.harness.model.expect import all_of, answer, answered, refused
 from touchstone.harness.model.placeholders import Ref, Scram
-from touchstone.harness.model.scenario import Ask
 from touchstone.harness.model.security_settings import SCRAM
 from touchstone.harness.model.steps import metadata
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -20,8 +19,8 @@ from touchstone.suites.kit.scram import (
     PASSWORD,
     WITH_USERS,
     all_messages,
+    no_scram_user,
     scram_user,
-    until_unknown,
 )
 from touchstone.suites.kit.security import at_sasl, authenticate, handshake, sasl
 
@@ -43,7 +42,7 @@ def test_scram_proves_both_sides(case):
     user = case.topic("user")
     proven = Scram("proven", case.mechanism, user, PASSWORD, Ref("proof challenge", "auth_bytes"))
     return case.scenario(
-        scram_user(user, case.mechanism),
+        scram_user(case, user, case.mechanism),
         at_sasl("alice"),
         all_messages("alice", case.mechanism, user, version=case.version),
         metadata(connection="alice", name="after"),
@@ -65,12 +64,12 @@ def test_scram_proves_both_sides(case):
     versions=only("SaslAuthenticate", 0),
     iterations=(FEWEST, MORE),
 )
-def test_scram_tells_the_iterations_of_itsscram_user(case):
+def test_scram_tells_the_iterations_of_its_user(case):
     """A broker tells a client of SCRAM with how many iterations its password is kept, and lets it
     in by them."""
     user, mechanism = case.topic("user"), SCRAM[0]
     return case.scenario(
-        scram_user(user, mechanism, iterations=case.iterations),
+        scram_user(case, user, mechanism, iterations=case.iterations),
         at_sasl("alice"),
         all_messages("alice", mechanism, user, version=case.version),
         expect=all_of(
@@ -95,7 +94,7 @@ def test_scram_refuses_a_wrong_password(case):
     SASL_AUTHENTICATION_FAILED."""
     user = case.topic("user")
     return case.scenario(
-        scram_user(user, case.mechanism),
+        scram_user(case, user, case.mechanism),
         at_sasl("alice"),
         all_messages("alice", case.mechanism, user, OTHER, version=case.version),
         metadata(connection="alice", name="after"),
@@ -170,7 +169,7 @@ def test_scram_refuses_a_last_message_without_a_proof(case):
     """A last message of SCRAM without nonce and proof answers SASL_AUTHENTICATION_FAILED."""
     user, mechanism = case.topic("user"), SCRAM[1]
     return case.scenario(
-        scram_user(user, mechanism),
+        scram_user(case, user, mechanism),
         at_sasl("alice"),
         handshake("alice", mechanism),
         authenticate("alice", Scram("first", mechanism, user), name="first"),
@@ -197,19 +196,15 @@ def test_scram_credentials_count_at_once(case):
     """A password that was changed or taken back lets nobody in any more, while the broker runs;
     who came before stays."""
     user, mechanism = case.topic("user"), SCRAM[0]
-    none = {"deletions": [{"name": user, "mechanism": 1}], "upsertions": []}
     altered = (
-        scram_user(user, mechanism, OTHER, MORE, name="altered")
+        scram_user(case, user, mechanism, OTHER, MORE, name="altered")
         if case.change == "another password"
-        else [
-            Ask("AlterUserScramCredentials", case.version, none, "altered"),
-            until_unknown(user, "gone"),
-        ]
+        else no_scram_user(case, user, mechanism, case.version, "altered")
     )
     changed = case.change == "another password"
     after = answer("second" if changed else "second challenge", "error_code").is_(FAILED)
     return case.scenario(
-        scram_user(user, mechanism),
+        scram_user(case, user, mechanism),
         at_sasl("before"),
         all_messages("before", mechanism, user, name="first"),
         altered,
