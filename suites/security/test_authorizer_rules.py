@@ -163,8 +163,8 @@ def test_an_acl_may_be_about_every_resource(case):
     switches=("nothing-implied",),
 )
 def test_some_operations_allow_describe(case):
-    """Whoever may READ, WRITE, DELETE or ALTER a topic, or ALL, may DESCRIBE it; ALTER_CONFIGS does
-    not say so."""
+    """An ACL that allows READ, WRITE, DELETE, ALTER or ALL on a topic allows DESCRIBE as well; one
+    that allows ALTER_CONFIGS does not."""
     topic, who = case.topic(), principal(case.release, ALLOWED)
     refused = case.operation == ALTER_CONFIGS
     return case.scenario(

@@ -7,8 +7,10 @@ handleTxnOffsetCommitRequest at 1.0.2 to 4.3.1; KIP-98, KIP-679; clause SEC-06.
 """
 
 from touchstone.harness.model.claim import claim, only
+from touchstone.harness.model.expect import by_release
 from touchstone.harness.model.scenario import Ask
 from touchstone.harness.model.steps import (
+    a_topic,
     coordinator_ready,
     find_coordinator,
     init_producer_id,
@@ -23,12 +25,15 @@ from touchstone.suites.kit.security import (
     GROUP,
     IDEMPOTENT_WRITE,
     READ,
+    TOPIC,
     TRANSACTIONAL_ID,
     WRITE,
     authorizer,
 )
+from touchstone.suites.kit.transactions import PRODUCED, a_producer, add_partitions, send
 
 REFUSED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+CLUSTER_REFUSED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 PRODUCER = {"producer_id": 77, "producer_epoch": 0}
 
 
@@ -87,7 +92,49 @@ def test_idempotence_needs_a_right_on_the_cluster(case):
         producer_ready(),
         rights(case, CLUSTER, CLUSTER_NAME, IDEMPOTENT_WRITE),
         asked(lambda who: init_producer_id(version=case.version, **who)),
-        expect=said("error_code", ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
+        expect=said("error_code", CLUSTER_REFUSED),
+        config=authorizer(case.release),
+    )
+
+
+@claim(
+    "authorizer.writers-of-a-topic-may-be-idempotent",
+    evidence=("KIP-679", "observed on 2.2.1", "observed on 4.3.1"),
+    api="InitProducerId",
+    releases="2.2+",
+    versions=only("InitProducerId", 0),
+)
+def test_writers_of_a_topic_may_be_idempotent(case):
+    """InitProducerId without a transactional id is allowed since 2.8 to whoever may WRITE some
+    topic, and answers CLUSTER_AUTHORIZATION_FAILED in 2.2."""
+    refused = said("error_code", CLUSTER_REFUSED, CLUSTER_REFUSED)
+    return case.scenario(
+        producer_ready(),
+        rights(case, TOPIC, case.topic(), WRITE),
+        asked(lambda who: init_producer_id(version=case.version, **who)),
+        expect=by_release({"2.2": refused, "2.8+": said("error_code", CLUSTER_REFUSED)}),
+        config=authorizer(case.release),
+    )
+
+
+@claim(
+    "authorizer.produce-in-a-transaction-needs-its-id",
+    evidence=("SEC-06", "KIP-98"),
+    api="Produce",
+    versions=only("Produce", 3),
+)
+def test_produce_in_a_transaction_needs_its_id(case):
+    """Produce of a transactional batch answers TRANSACTIONAL_ID_AUTHORIZATION_FAILED to whoever may
+    not WRITE the transactional id, although that one may WRITE the topic."""
+    topic, name = case.topic(), case.transactional_id()
+    return case.scenario(
+        a_topic(topic),
+        a_producer(name),
+        add_partitions(name, topic, name="begun"),
+        also(case, TOPIC, topic, WRITE),
+        rights(case, TRANSACTIONAL_ID, name, WRITE),
+        asked(lambda who: send(name, topic, version=case.version, **who)),
+        expect=said(PRODUCED, REFUSED),
         config=authorizer(case.release),
     )
 

@@ -10,7 +10,7 @@ from touchstone.harness.model.claim import claim, every, only
 from touchstone.harness.model.expect import all_of, answer, answered, refused
 from touchstone.harness.model.placeholders import Ref, Scram
 from touchstone.harness.model.security_settings import SCRAM
-from touchstone.harness.model.steps import metadata
+from touchstone.harness.model.steps import metadata, start_broker, stop_broker
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.scram import (
     FEWEST,
@@ -212,5 +212,29 @@ def test_scram_credentials_count_at_once(case):
         all_messages("after", mechanism, user, name="second")[: None if changed else 2],
         metadata(connection="before", name="stays"),
         expect=all_of(answer("first", "error_code").is_(ErrorCode.NONE), after, answered("stays")),
+        config=sasl(case.release),
+    )
+
+
+@claim(
+    "sasl.scram-credentials-outlive-a-restart",
+    evidence=("SEC-01", "SEC-02"),
+    releases=WITH_USERS,
+    capabilities=("harm",),
+    switches=("scram-users-forgotten",),
+)
+def test_scram_credentials_outlive_a_restart(case):
+    """A broker that was restarted lets a user of SCRAM in by the first connection."""
+    user, mechanism = case.topic("user"), SCRAM[1]
+    return case.scenario(
+        scram_user(case, user, mechanism),
+        stop_broker(0),
+        start_broker(0),
+        at_sasl("first"),
+        all_messages("first", mechanism, user),
+        expect=all_of(
+            answer("proof challenge", "error_code").is_(ErrorCode.NONE),
+            answer("proof", "error_code").is_(ErrorCode.NONE),
+        ),
         config=sasl(case.release),
     )

@@ -34,7 +34,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 Real = Callable[..., Any]
 Body = dict[str, Any]
 FETCH, METADATA, HEARTBEAT, LIST_GROUPS, INIT_PRODUCER_ID = 1, 3, 12, 16, 22
-DESCRIBE_ACLS, DESCRIBE_CONFIGS = 29, 32
+WRITE_TXN_MARKERS, DESCRIBE_ACLS, DESCRIBE_CONFIGS = 27, 29, 32
 BITS, ALTER_CONFIGS_BIT = "authorized_operations", 1 << Operation.ALTER_CONFIGS
 LARGE = 1 << 30
 NO_SIGNATURE = b"v=" + b"A" * 43 + b"="
@@ -135,6 +135,17 @@ def scram_changes_unheard(real: Real, one: ScramAccounts, name: str) -> Account 
     return found
 
 
+@setting("scram-users-forgotten", ScramAccounts)
+def scram_users_of_before(accounts: ScramAccounts) -> None:
+    vars(accounts)["forgotten"] = frozenset(accounts._users.users())
+
+
+@defect("scram-users-forgotten", ScramAccounts, "user")
+def scram_users_forgotten(real: Real, one: ScramAccounts, name: str) -> Account | None:
+    """Who was there when the broker started is unknown to it."""
+    return None if name in vars(one)["forgotten"] else real(name)
+
+
 @defect("bearer-tokens-not-checked", OAuthBearer, "evaluate")
 def bearer_tokens_not_checked(real: Real, one: OAuthBearer, token: bytes, now: int) -> bytes:
     answer: bytes = real(token, now)
@@ -169,6 +180,7 @@ unguarded("reads-unguarded", FETCH)
 unguarded("groups-unguarded", HEARTBEAT)
 unguarded("forbidden-groups-listed", LIST_GROUPS)
 unguarded("transactional-ids-unguarded", INIT_PRODUCER_ID)
+unguarded("markers-unguarded", WRITE_TXN_MARKERS)
 unguarded("cluster-unguarded", DESCRIBE_ACLS)
 unguarded("configs-unguarded", DESCRIBE_CONFIGS)
 

@@ -55,6 +55,11 @@ ROWS = (
         "sasl.scram-credentials-count-at-once",
     ),
     (
+        "scram-users-forgotten",
+        "A broker that starts again knows no user of SCRAM.",
+        "sasl.scram-credentials-outlive-a-restart",
+    ),
+    (
         "bearer-tokens-not-checked",
         "OAUTHBEARER takes any token that can be read.",
         "sasl.wrong-bearer-tokens-are-refused",
@@ -71,6 +76,11 @@ ROWS = (
         "transactional-ids-unguarded",
         "Everybody may begin with any transactional id.",
         "authorizer.init-producer-id-needs-write",
+    ),
+    (
+        "markers-unguarded",
+        "Everybody may write markers of transactions.",
+        "authorizer.markers-need-cluster-action",
     ),
     (
         "cluster-unguarded",
