@@ -25,6 +25,9 @@ from touchstone.suites.kit.security import (
 )
 
 WITH_SESSIONS = "2.2+"
+# 2.2 may have read the token of a renewal before it takes up the handshake in front of it, and then
+# closes the connection (Selector.stagedReceives at 2.2.1), so there nothing is sent in a row.
+IN_A_ROW = "2.8+"
 
 
 def _again(mechanism="PLAIN", version=1):
@@ -79,9 +82,9 @@ def test_a_session_may_be_renewed(case):
 
 @claim(
     "sasl.a-session-is-renewed-at-most-once-a-second",
-    evidence=("KIP-368", "observed on 2.2.1", "observed on 4.3.1"),
+    evidence=("KIP-368", "observed on 2.8.2", "observed on 4.3.1"),
     api="SaslHandshake",
-    releases=WITH_SESSIONS,
+    releases=IN_A_ROW,
     versions=range_("SaslHandshake", 1),
 )
 def test_a_session_is_renewed_at_most_once_a_second(case):
@@ -245,7 +248,7 @@ def test_sessions_that_began_with_handshake_v0(case):
 )
 def test_a_session_that_is_over_is_closed(case):
     """A request after the end of the session is answered by the end of the connection."""
-    brief = Bearer({"sub": "alice"}, expires_in_s=2)
+    brief = Bearer({"sub": "alice"}, expires_in_s=3)
     asked = metadata(version=case.version, connection="alice", name="at last")
     return case.scenario(
         at_sasl("alice"),
