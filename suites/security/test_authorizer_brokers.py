@@ -4,7 +4,7 @@ Each request here carries a past controller epoch, or names a broker that does n
 broker that obeyed it would do no harm. Only claimed of releases with bearer tokens: ACLs on the
 cluster are everybody's, so each case needs users of its own.
 
-Sources: KafkaApis.authorizeClusterAction at 2.2.1, AuthHelper.authorizeClusterAction at 2.8.2,
+Sources: KafkaApis.authorizeClusterAction at 2.2.1, authorizeClusterOperation at 2.8.2,
 KafkaApis.handleWriteTxnMarkersRequest at 2.2.1 to 4.3.1; KIP-11; clause WIRE-21.
 """
 
