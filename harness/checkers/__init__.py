@@ -19,7 +19,7 @@ from touchstone.harness.model.transcript import Transcript
 Check = Callable[[Transcript], list[Finding]]
 
 # Modules of this folder that serve checkers and are none.
-SHARED = frozenset({"walks", "error_codes", "histories", "soaks"})
+SHARED = frozenset({"walks", "error_codes", "histories", "listeners", "soaks"})
 
 
 class CheckerFailed(Exception):

@@ -3,12 +3,13 @@
 A request inside the advertised range, which we can read ourselves, must not be refused as a whole
 with UNSUPPORTED_VERSION, nor lose its connection. (Produce may lose it for what its records hold.)
 Kafka 4.x advertises Produce from 0 for the sake of old clients' negotiation and serves it from 3
-(KIP-896): the one exception.
+(KIP-896): the one exception. Who has not said who it is may be refused everything.
 """
 
 from __future__ import annotations
 
 from touchstone.harness.checkers import walks
+from touchstone.harness.checkers.listeners import unauthenticated
 from touchstone.harness.model.finding import Finding
 from touchstone.harness.model.transcript import RoundTrip, Transcript
 
@@ -24,6 +25,7 @@ def check(transcript: Transcript) -> list[Finding]:
         for row in answer["api_keys"] or ():
             ranges.setdefault(row["api_key"], (row["min_version"], row["max_version"]))
     found = []
+    unknown = unauthenticated(transcript)
     for trip in transcript.round_trips:
         sent = trip.sent
         if sent is None or not sent.framed or sent.api not in ranges or sent.version is None:
@@ -32,7 +34,7 @@ def check(transcript: Transcript) -> list[Finding]:
         if not low <= sent.version <= high or (sent.api, sent.version) in ADVERTISED_ONLY:
             continue
         word = _refusal(trip)
-        if word:
+        if word and trip.step not in unknown:
             text = f"version {sent.version} is advertised ({low} to {high}) but {word}"
             found.append(Finding("advertised-is-served", trip.label, "", text))
     return found

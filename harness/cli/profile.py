@@ -17,7 +17,7 @@ import click
 from touchstone.harness.model import profiles
 from touchstone.harness.model.profiles import PROFILES, NoProfile, Profile
 from touchstone.harness.targets import matrix
-from touchstone.harness.targets.settings import text
+from touchstone.harness.targets.settings import login_modules, text
 
 WIDTH = 100
 
@@ -58,6 +58,9 @@ def heading(profile: Profile, release: str) -> list[str]:
     if profile.racks:
         racks = "; ".join(f"broker.rack={rack}" for rack in profile.racks)
         lines.append(f"# One broker each with {racks}")
+    if users := login_modules(matrix.release(release), profile.of(release)):
+        lines.append("# -Djava.security.auth.login.config of its JVM names a file:")
+        lines += [f"# {line}" for line in users.splitlines()]
     if unknown := profile.unknown(release):
         text_ = f"Kafka {release} does not know {', '.join(unknown)}"
         lines += textwrap.wrap(text_, WIDTH, initial_indent="# ", subsequent_indent="# ")

@@ -39,7 +39,9 @@ class Harm:
         return self.endpoint.bootstrap[0]
 
     def inflict(self, fault: str, broker: int | None) -> None:
-        """Do it and return when it is done. Raises NotDone."""
+        """Do it and return when it is done; `broker` is None where there is one. Raises NotDone."""
+        if broker is None and len(self.endpoint.nodes) == 1:
+            (broker,) = self.endpoint.nodes
         if broker is None or broker not in self.endpoint.nodes:
             raise NotDone(f"broker {broker} cannot be harmed from here")
         self.touched = True

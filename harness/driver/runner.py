@@ -26,6 +26,7 @@ from touchstone.harness.driver.finishing import finished
 from touchstone.harness.driver.halt import Halt
 from touchstone.harness.driver.harm import Harm, NotDone
 from touchstone.harness.driver.line import Line, Pending, whose
+from touchstone.harness.driver.listeners import by_listener
 from touchstone.harness.driver.preparation import NO_WAITS, Waits
 from touchstone.harness.driver.words import Words, names_accepted, walk
 from touchstone.harness.model import path as paths
@@ -398,13 +399,15 @@ class Run:
             self._event("gone", connection)
             return None
         address, broker = self._address(getattr(step, "broker", None))
+        if isinstance(step, Open) and step.listener is not None:
+            address = by_listener(self.endpoint, step.listener, step.broker)
         try:
             line = Line(address, min(self.deadline_s, deadlines.LONGEST_S))
         except OSError as error:
             word = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
             self._give_up("refused", connection, word)
         self.lines[connection], self.brokers[connection] = line, broker
-        self._event("opened", connection)
+        self._event("opened", connection, note=getattr(step, "listener", None) or "")
         return line
 
     def _address(self, choice: Any) -> tuple[Address, int | None]:

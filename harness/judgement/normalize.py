@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from touchstone.harness.judgement import epochs, internal_logs, rewrites
+from touchstone.harness.judgement import epochs, internal_logs, rewrites, sasl_rewrites
 from touchstone.harness.judgement.unordered import UNORDERED
 from touchstone.harness.model import record_view
 from touchstone.harness.model.transcript import RoundTrip, Transcript
@@ -181,9 +181,10 @@ def _unknown(trip: RoundTrip) -> str | None:
 def _learn(body: Any, api: str, symbols: Symbols) -> None:
     """Symbols for ids in a request: an echo of it must get the same one."""
     if api == "CreateTopics":
-        for topic in body["topics"] or ():
-            if topic["assignments"]:
-                symbols.assigned.add(_renamed(topic["name"], symbols))
+        placed = (topic["name"] for topic in body["topics"] or () if topic["assignments"])
+        symbols.assigned.update(_renamed(name, symbols) for name in placed)
+    if api == "SaslAuthenticate":
+        sasl_rewrites.learn(body, symbols.tables)
     _learn_ids(body, symbols)
 
 
@@ -464,6 +465,7 @@ REASONS: tuple[Reason, ...] = (
             "offline_replicas"), rewrites.only_node),
     Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
            ("node_id",), _coordinator, frozenset({"FindCoordinator"})),
+    *(Reason(*row) for row in sasl_rewrites.ROWS),
 )  # fmt: skip
 
 # Reasons that are applied while walking; named here so that the list of legal differences is whole.

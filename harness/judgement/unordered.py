@@ -97,6 +97,10 @@ UNORDERED: dict[tuple[str, str], tuple[str, ...]] = {
     ("DescribeClientQuotas", "entries.values"): ("key",),
     ("AlterClientQuotas", "entries.entity"): ("entity_type",),
     ("ListConfigResources", "config_resources"): ("resource_type", "resource_name"),
+    ("DescribeAcls", "resources"): ("resource_type", "resource_name", "pattern_type"),
+    ("DescribeAcls", "resources.acls"): ("principal", "host", "operation", "permission_type"),
+    ("DeleteAcls", "filter_results.matching_acls"): ("resource_name", "principal", "operation"),
+    ("DescribeDelegationToken", "tokens"): ("token_id",),
     ("ApiVersions", "supported_features"): ("name",),
     ("ApiVersions", "finalized_features"): ("name",),
 }

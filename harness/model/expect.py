@@ -20,9 +20,15 @@ from enum import IntEnum
 from typing import Any
 
 from touchstone.harness.judgement import internal_logs
-from touchstone.harness.model import advertised, client_view, placeholders, record_view
+from touchstone.harness.model import (
+    advertised,
+    client_view,
+    placeholders,
+    record_view,
+    sasl_messages,
+)
 from touchstone.harness.model import path as paths
-from touchstone.harness.model.placeholders import Name, Now, Ref
+from touchstone.harness.model.placeholders import Name, Now, Ref, Scram
 from touchstone.harness.model.transcript import Transcript
 from touchstone.reference_impl.wire import records as wire_records
 
@@ -292,6 +298,10 @@ def _wanted(value: Any, transcript: Transcript) -> Any:
         return found + value.plus if value.plus else found
     if isinstance(value, Now):
         return transcript.header.clock_ms + value.plus
+    if isinstance(value, Scram):
+        return sasl_messages.scram(
+            **{one.name: _wanted(getattr(value, one.name), transcript) for one in fields(value)}
+        )
     if isinstance(value, list | tuple):
         return [_wanted(inner, transcript) for inner in value]
     if isinstance(value, Mapping):
@@ -442,7 +452,7 @@ def fits(release: str, words: str) -> bool:
 # as JSON, for bundles
 
 _TYPES: dict[str, type] = {
-    kind.__name__: kind for kind in (Holds, All, Any_, ByRelease, Location, Name, Ref, Now)
+    kind.__name__: kind for kind in (Holds, All, Any_, ByRelease, Location, Name, Ref, Now, Scram)
 }
 _FORMER_TYPES: dict[str, type] = {"Place": Location}  # in bundles written before it had this name
 

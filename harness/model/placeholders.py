@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from touchstone.harness.model import path as paths
+from touchstone.harness.model import sasl_messages
 from touchstone.reference_impl.wire import headers, records
 from touchstone.reference_impl.wire.apis import by_name
 
@@ -126,8 +127,39 @@ class Coordinator:
     key_type: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Scram:
+    """A message of a SCRAM exchange: a client's `first` or `final`, or what a server that knows the
+    password says last, `proven` (harness/model/sasl_messages.py).
+
+    `server` is the server's first message; `password` are bytes where it is a token's hmac, which
+    goes in base64. `nonce` goes in the place of the server's.
+    """
+
+    part: str
+    mechanism: str
+    user: Any
+    password: Any = ""
+    server: Any = None
+    extensions: str = ""
+    nonce: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """A client's message of OAUTHBEARER with an unsecured token of these claims (KIP-255).
+
+    `expires_in_s` gives it the claim `exp`, so many seconds after the start of the run.
+    """
+
+    claims: Mapping[str, Any]
+    expires_in_s: int | None = None
+    header: Mapping[str, Any] = field(default_factory=lambda: {"alg": "none"})
+    signature: str = ""
+
+
 PLACEHOLDERS = (
-    Name, Ref, TopicId, Now, Records, Joined, Frame, Leader, Controller, Coordinator,
+    Name, Ref, TopicId, Now, Records, Joined, Frame, Leader, Controller, Coordinator, Scram, Bearer,
 )  # fmt: skip
 
 
@@ -208,6 +240,16 @@ class Bindings:
     def _joined(self, joined: Joined) -> bytes:
         return b"".join(self.resolve(part) for part in joined.parts)
 
+    def _scram(self, message: Scram) -> bytes:
+        given = {one.name: self.resolve(getattr(message, one.name)) for one in fields(message)}
+        return sasl_messages.scram(**given)
+
+    def _bearer(self, message: Bearer) -> bytes:
+        claims = dict(self.resolve(message.claims))
+        if message.expires_in_s is not None:
+            claims["exp"] = self.clock_ms // 1000 + message.expires_in_s
+        return sasl_messages.bearer(claims, message.header, message.signature)
+
     def _frame(self, frame: Frame) -> bytes:
         data = headers.encode_request(
             by_name(frame.api).key,
@@ -238,6 +280,8 @@ _RULES: dict[type, Callable[[Bindings, Any], Any]] = {
     Records: Bindings._records,
     Joined: Bindings._joined,
     Frame: Bindings._frame,
+    Scram: Bindings._scram,
+    Bearer: Bindings._bearer,
 }
 
 

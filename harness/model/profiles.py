@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from touchstone.harness.model import advertised, pace
+from touchstone.harness.model import advertised, pace, security_settings
 from touchstone.harness.model.expect import fits
 from touchstone.harness.model.target import Setting, Shape
 
@@ -107,6 +107,7 @@ KNOWN = {
     "share.coordinator.state.topic.prune.interval.ms": "4.3+",
     "share.coordinator.state.topic.replication.factor": "4.3+",
     "zookeeper.session.timeout.ms": "1.0-3.9",
+    **security_settings.KNOWN,
 }
 # Why no profile has a setting that claims are about.
 UNFIT = {
@@ -262,6 +263,24 @@ PROFILES: Mapping[str, Profile] = {
             SEVERAL,
             brokers=3,
             racks=("a", "b", "b"),
+        ),
+        Profile(
+            "sasl",
+            "One broker with a SASL listener beside the plain one.",
+            QUICK | security_settings.SASL,
+            apart=True,
+        ),
+        Profile(
+            "authorizer",
+            "The same with an authorizer; clients of the plain listener are super users.",
+            QUICK | security_settings.AUTHORIZED,
+            apart=True,
+        ),
+        Profile(
+            "open-authorizer",
+            "The same, and everybody may do what no ACL is about.",
+            QUICK | security_settings.AUTHORIZED | {security_settings.OPEN: "true"},
+            apart=True,
         ),
     )
 }

@@ -126,10 +126,11 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Open a connection without sending anything."""
+    """Open a connection without sending anything; by a `listener`, where one is named."""
 
     connection: str | None = None
     broker: BrokerChoice | None = None
+    listener: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from typing import Protocol, runtime_checkable
 Address = tuple[str, int]
 Versions = dict[int, tuple[int, int]]  # API key -> (lowest, highest) version advertised
 
+LISTENERS = "listeners"  # the setting that names them
+CLIENTS, CONTROLLER = "PLAINTEXT", "CONTROLLER"  # listeners that every target of ours has
 KINDS = ("reference", "process", "container", "external", "recorded", "file")
 
 
@@ -80,6 +82,15 @@ class Shape:
         return self.racks[broker] or None if self.racks else None
 
 
+def listener_names(config: Mapping[str, str]) -> tuple[str, ...]:
+    """The listeners of clients that `listeners` names beside PLAINTEXT. A target that we start has
+    them, each spoken to as its name says, at addresses that it chooses.
+    """
+    entries = config.get(LISTENERS, "").split(",")
+    names = (entry.partition("://")[0].strip() for entry in entries)
+    return tuple(name for name in names if name not in ("", CLIENTS, CONTROLLER))
+
+
 def setting(value: object) -> str:
     """A setting as Kafka's properties files spell it: booleans are lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -122,7 +133,8 @@ class Endpoint:
     force, of a cluster that did not get the shape's; None where it did. `internal` says of an
     internal topic how many partitions it has and which of them is the scenario's partition 0,
     where the cluster did not get the shape's settings; below 0 where the broker that is to lead it
-    leads none.
+    leads none. `listeners` are the addresses of listeners beside the first, by name, broker by
+    broker in the order of the scenario's numbers.
     """
 
     bootstrap: tuple[Address, ...]
@@ -134,6 +146,7 @@ class Endpoint:
     settings: Mapping[str, Setting] | None = None
     internal: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     started: float | None = None  # by time.monotonic(), of a cluster that the harness starts
+    listeners: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
 
     @property
     def coordinates_nothing(self) -> bool:
@@ -144,6 +157,7 @@ class Endpoint:
         object.__setattr__(self, "bootstrap", tuple(self.bootstrap))
         object.__setattr__(self, "brokers", MappingProxyType(dict(self.brokers)))
         object.__setattr__(self, "nodes", MappingProxyType(dict(self.nodes)))
+        object.__setattr__(self, "listeners", MappingProxyType(dict(self.listeners)))
 
 
 @runtime_checkable

@@ -31,7 +31,7 @@ SCHEMA = 1
 # `they` acted: received, closed, reset. Nobody acted: timeout (hung), silent (as hoped).
 # The harness gave up: refused, garbled, gone, unresolved, unmet. It hurt a broker: inflicted.
 DIRECTIONS = {
-    "opened": "a connection was established",
+    "opened": "a connection was established, by the listener that the note names",
     "refused": "no connection could be established",
     "sent": "the harness sent these bytes (a whole frame without its size, unless unframed)",
     "half-closed": "the harness ended its direction",

@@ -34,7 +34,15 @@ os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # read when it is
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.network import Network
 
-from touchstone.harness.model.target import Address, Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.model.target import (
+    Address,
+    Endpoint,
+    OutOfScope,
+    Shape,
+    StartFailed,
+    Unavailable,
+    listener_names,
+)
 from touchstone.harness.targets import jvm, matrix, probe, settings
 from touchstone.harness.targets.child import excerpt
 from touchstone.harness.targets.per_shape import PerShape
@@ -103,6 +111,8 @@ class KafkaContainers(PerShape["ContainerCluster"]):
         return None
 
     def open(self, shape: Shape) -> ContainerCluster:
+        if names := listener_names(shape.settings):
+            raise OutOfScope(f"{self.name} publishes one port a broker, not {', '.join(names)}")
         with engine() as client:
             remove_orphans(client)
             images = [find_image(client, release) for release in self.needed()]

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from touchstone.harness.model.target import (
+    LISTENERS,
     Address,
     Endpoint,
     OutOfScope,
@@ -221,6 +222,7 @@ class DescribedTarget:
             name: value
             for name, value in shape.config
             if start.settings.takes(name) and self.described.settings.get(name) != value
+            if name != LISTENERS  # where it listens, the file says
         }
 
     def _open(self, wanted: Shape) -> _Running:

@@ -80,6 +80,7 @@ class ExternalTarget:
             sight.brokers if shape.brokers > 1 else {},
             ids=ids, racks=racks, settings=self.settings(),
             internal=self._internal_topics(ids[0] if one else ids[1]),
+            listeners=facts.listeners(self.settings(), self._reached(sight)[0]),
         )  # fmt: skip
 
     def _unknown(self, shape: Shape) -> Endpoint:

@@ -8,6 +8,7 @@ judged all the same.
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
@@ -18,6 +19,8 @@ from touchstone.harness.model.target import Address, Setting, Versions
 from touchstone.harness.targets import probe
 from touchstone.reference_impl.wire.apis import by_name
 
+ADVERTISED = ("advertised.listeners", "listeners")  # the first that is set counts
+_LISTENER = re.compile(r"([^,]+)://\[?([^,\]]*)\]?:(\d+)")
 BROKER = 4  # of a config resource's kinds
 # internal topic -> the type of a key that FindCoordinator makes it for
 INTERNAL = {"__consumer_offsets": 0, "__transaction_state": 1}
@@ -50,6 +53,16 @@ def settings(address: Address, node: int, offered: Versions, seconds: float) -> 
         for row in rows
         for config in row["configs"] or ()
     }
+
+
+def listeners(settings: Mapping[str, Setting], host: str) -> dict[str, tuple[Address, ...]]:
+    """The listeners of the broker whose settings these are, as it advertises them; on `host` where
+    it names none.
+    """
+    told = [settings[name].value for name in ADVERTISED if name in settings]
+    text = next((one for one in told if one), "")
+    found = {one[1].upper(): (one[2] or host, int(one[3])) for one in _LISTENER.finditer(text)}
+    return {name: (address,) for name, address in found.items()}
 
 
 def internal_topics(

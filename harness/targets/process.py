@@ -22,7 +22,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from touchstone.harness.model.provenance import Provenance
-from touchstone.harness.model.target import Address, Endpoint, Shape, StartFailed, Unavailable
+from touchstone.harness.model.target import (
+    Address,
+    Endpoint,
+    Shape,
+    StartFailed,
+    Unavailable,
+    listener_names,
+)
 from touchstone.harness.targets import jvm, matrix, probe, settings
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.isolation import Isolations
@@ -144,6 +151,7 @@ class KafkaCluster:
         self.nodes: dict[int, BrokerNode] = {}
         self.elects = shape.brokers > 1 and not release.kraft  # brokers stand for controller
         self.keepers: list[Child] = []  # ZooKeeper, or a controller apart
+        self.listeners: dict[str, tuple[Address, ...]] = {}  # by name, broker by broker
         self._dump = _Dump(self)
 
     def start(self) -> None:
@@ -153,9 +161,12 @@ class KafkaCluster:
         self.host = self.isolation.host(None) or HOST  # of what keeps the metadata
         self.logging = jvm.write_logging(self.release, self.folder)
         brokers = range(self.shape.brokers)
-        ports = free_ports(self.shape.brokers + 1)
+        names = listener_names(self.shape.settings)
+        ports = free_ports(self.shape.brokers * (1 + len(names)) + 1)
         hosts = [self.isolation.host(node) or HOST for node in brokers]
         addresses = dict(enumerate(zip(hosts, ports, strict=False)))
+        further = iter(ports[len(hosts) :])
+        self.listeners = {name: tuple((host, next(further)) for host in hosts) for name in names}
         keeper = self._keeper(ports[-1])
         deadline = time.monotonic() + START_SECONDS
         for child in self.keepers:
@@ -172,7 +183,7 @@ class KafkaCluster:
             broker.wait(deadline, everybody=True)
         self.endpoint = Endpoint(
             tuple(addresses.values()), brokers=addresses, logs=self.logs, nodes=self.nodes,
-            started=time.monotonic(),
+            started=time.monotonic(), listeners=self.listeners,
         )  # fmt: skip
 
     def broken(self) -> bool:
@@ -236,7 +247,8 @@ class KafkaCluster:
     def _broker(self, node: int, address: Address, keeper: settings.MetadataAddress) -> Child:
         data = self._data(f"broker-{node}")
         self.isolation.disk(node, data)
-        listening = settings.Listening(address, address)
+        named = {name: at[node] for name, at in self.listeners.items()}
+        listening = settings.Listening(address, address, named=named)
         rendered = settings.broker(
             self.release, self.shape, node, data=str(data), listening=listening, keeper=keeper
         )
@@ -245,6 +257,8 @@ class KafkaCluster:
                 self.release, self.java, self.home, data, node=node, cluster=self.cluster_id
             )
         options = self._dump.options() if node == 0 else self._sharing()
+        if users := settings.login_modules(self.release, self.shape.settings):
+            options = (*options, f"-Djava.security.auth.login.config={self._users(users)}")
         child = self._child(data.name, jvm.KAFKA, rendered, options)
         child.argv = self.isolation.command(node, child.argv)
         return child
@@ -263,6 +277,11 @@ class KafkaCluster:
 
     def _data(self, name: str) -> Path:
         return self.folder / "data" / name
+
+    def _users(self, text: str) -> Path:
+        path = self.folder / "jaas.conf"
+        path.write_text(text, encoding="utf-8")
+        return path
 
     def _write(self, name: str, rendered: dict[str, str]) -> Path:
         path = self.folder / f"{name}.properties"

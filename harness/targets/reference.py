@@ -13,7 +13,14 @@ import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from touchstone.harness.model.target import Endpoint, Shape, Versions
+from touchstone.harness.model.target import (
+    CLIENTS,
+    LISTENERS,
+    Endpoint,
+    Shape,
+    Versions,
+    listener_names,
+)
 from touchstone.harness.targets import matrix, probe
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.process import FIRST
@@ -82,14 +89,18 @@ class ReferenceTarget:
             brokers=shape.brokers,
             racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
             release=str(self.release),
-            config=shape.settings,
+            config=shape.settings | _listeners(shape),
             switches=tuple(sorted(self.switches)),
             seed=self.seed,
         )
         bootstrap = [_address(word) for word in running.bootstrap]
         known = probe.metadata(bootstrap[0]).brokers
         nodes = {number: ReferenceNode(running, number, isolation) for number in known}
-        return running, Endpoint(tuple(bootstrap), known, nodes=nodes)
+        listeners = {
+            name: tuple(map(_address, running.listeners[name]))
+            for name in listener_names(shape.settings)
+        }
+        return running, Endpoint(tuple(bootstrap), known, nodes=nodes, listeners=listeners)
 
 
 class ReferenceNode:
@@ -128,6 +139,13 @@ def _disks(isolation: Isolations, shape: Shape) -> Path | None:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(isolation.close)  # runs first
     return folder / "data"
+
+
+def _listeners(shape: Shape) -> dict[str, str]:
+    """The listeners that the shape names, each on a free port."""
+    names = listener_names(shape.settings)
+    every = ",".join(f"{name}://127.0.0.1:0" for name in (CLIENTS, *names))
+    return {LISTENERS: every} if names else {}
 
 
 def _address(word: str) -> tuple[str, int]:

@@ -10,15 +10,26 @@ Sources: Kafka's configuration reference of each release; KIP-103 (listener name
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from touchstone.harness.model.target import Address, Shape
+from touchstone.harness.model.target import (
+    CLIENTS,
+    CONTROLLER,
+    LISTENERS,
+    Address,
+    Shape,
+    listener_names,
+)
 from touchstone.harness.targets.matrix import Release
 
 CONTROLLER_ID = 100  # a controller of its own; broker ids count from 0, as Kafka's quick start does
-CLIENTS, CONTROLLER, INTERNAL = "PLAINTEXT", "CONTROLLER", "INTERNAL"
+INTERNAL = "INTERNAL"
+OURS = (CLIENTS, INTERNAL, CONTROLLER)  # listeners without authentication
 ROLES = "process.roles"  # a shape may ask "broker,controller"; "broker" means a controller apart
 COMBINED = "broker,controller"
+_LOGIN = re.compile(r"listener\.name\..*\.sasl\.jaas\.config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +37,14 @@ class Listening:
     """Where one broker listens for clients, and where it says it does.
 
     `internal` is the address brokers use among themselves when clients' is of no use to them, as in
-    containers whose published port exists only on the host.
+    containers whose published port exists only on the host. `named` are the shape's own
+    (`listener_names`), bound where they are advertised.
     """
 
     bind: Address
     advertised: Address
     internal: Address | None = None
+    named: Mapping[str, Address] = field(default_factory=dict)  # further ones, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +106,8 @@ def broker(
 ) -> dict[str, str]:
     """One broker's settings (and its controller's, where they are combined)."""
     both = combined(release, shape)
-    listeners = {CLIENTS: listening.bind}
-    advertised = {CLIENTS: listening.advertised}
+    listeners = {CLIENTS: listening.bind, **listening.named}
+    advertised = {CLIENTS: listening.advertised, **listening.named}
     if listening.internal:
         listeners[INTERNAL] = advertised[INTERNAL] = listening.internal
     if both and node == keeper.controller_id:
@@ -137,11 +150,24 @@ def added(release: Release, shape: Shape) -> dict[str, str]:
         "127.0.0.1:0/kafka", 0 if combined(release, shape) else CONTROLLER_ID, here
     )
     rendered = broker(
-        release, shape, 0, data="DATA", listening=Listening(here, here),
+        release, shape, 0, data="DATA",
+        listening=Listening(here, here, named=dict.fromkeys(listener_names(shape.settings), here)),
         keeper=replace(keeper, bind=here),
     )  # fmt: skip
     asked = shape.settings
     return {key: value for key, value in rendered.items() if asked.get(key) != value}
+
+
+def login_modules(release: Release, config: Mapping[str, str]) -> str:
+    """The JAAS file of a release that has no setting for login modules, "" where it has: before 1.1
+    (KIP-226, DynamicBrokerConfig) only the file tells who the users of a SASL listener are.
+    """
+    if release.number >= (1, 1):
+        return ""
+    modules = [value for name, value in config.items() if _LOGIN.fullmatch(name)]
+    return (
+        "".join(("KafkaServer {\n", *(f"  {one}\n" for one in modules), "};\n")) if modules else ""
+    )
 
 
 def text(settings: dict[str, str]) -> str:
@@ -151,14 +177,15 @@ def text(settings: dict[str, str]) -> str:
 
 
 def _asked(shape: Shape) -> dict[str, str]:
-    return {key: value for key, value in shape.config if key != ROLES}
+    return {key: value for key, value in shape.config if key not in (ROLES, LISTENERS)}
 
 
 def _listeners(listeners: dict[str, Address]) -> dict[str, str]:
     return {
         "listeners": _joined(listeners),
         "listener.security.protocol.map": ",".join(
-            f"{name}:PLAINTEXT" for name in (CLIENTS, INTERNAL, CONTROLLER)
+            f"{name}:{CLIENTS if name in OURS else name}"
+            for name in dict.fromkeys((*OURS, *listeners))
         ),
     }
 

@@ -151,7 +151,7 @@ def _with(
 
 def _choices() -> Iterator[Callable[[Any], Any]]:
     """Other values: each is a function of what stands there."""
-    for by in (1, -1, 40, -(1 << 30)):
+    for by in (1, -1, 40, 1 << 30, -(1 << 30)):
         yield partial(_other, by=by)
     for new in (None, b"x", "x", 0, 1):
         yield partial(_instead, new=new)

@@ -128,6 +128,15 @@ def test_connections_to_a_broker_that_returns_begin_anew():
     assert directions(seen, "again") == ["opened", "sent", "received"]
 
 
+def test_the_only_broker_needs_no_number():
+    node = Node()
+    with LyingServer(None, whole()) as server:
+        (address,) = server.endpoint.bootstrap
+        endpoint = Endpoint((address,), nodes={1: node})
+        run(Scenario([steps.stop_broker(0)]), endpoint, nonce="n", deadline_s=LONG_S)
+    assert node.done == ["stop", "start"]
+
+
 def test_a_broker_that_cannot_be_harmed_ends_the_case():
     seen = play(Node(), steps.kill_broker(0), ASK)
     assert [event.direction for event in seen.events] == ["unresolved"]

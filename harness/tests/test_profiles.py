@@ -66,8 +66,8 @@ def test_what_claims_about_one_broker_wait_for_is_quick() -> None:
                 assert int(quick[name]) <= int(value), f"{claim.id}: {name}"
 
 
-def test_there_are_a_handful_and_each_says_what_it_is() -> None:
-    assert 1 < len(PROFILES) <= 8
+def test_there_are_few_and_each_says_what_it_is() -> None:
+    assert 1 < len(PROFILES) <= 11
     assert all(one.sentence.endswith(".") for one in PROFILES.values())
     assert PROFILES["default"].of("4.3") == {}
 

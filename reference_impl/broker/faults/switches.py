@@ -15,6 +15,7 @@ from touchstone.reference_impl.broker.faults import (
     fuzz_faults,
     known_faults,
     quota_faults,
+    security_faults,
     streams_faults,
 )
 
@@ -468,7 +469,7 @@ _ALL = (
     ),
 )
 
-_OF_ONE_SUBJECT = known_faults.ROWS + quota_faults.ROWS + streams_faults.ROWS
+_OF_ONE_SUBJECT = known_faults.ROWS + quota_faults.ROWS + security_faults.ROWS + streams_faults.ROWS
 SWITCHES: dict[str, Switch] = {
     switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in _OF_ONE_SUBJECT))
 }

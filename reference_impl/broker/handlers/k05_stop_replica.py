@@ -32,7 +32,7 @@ def handle(
         orders.check_broker_epoch(body["broker_epoch"])
         orders.check_controller_epoch(body["controller_epoch"])
     except ApiError as refused:
-        return fail(request, refused.code)
+        return {"error_code": refused.code, "partition_errors": []}
     return {
         "error_code": ErrorCode.NONE,
         "partition_errors": [
@@ -49,7 +49,14 @@ def handle(
 
 
 def fail(request: Request, code: int) -> Struct:
-    return {"error_code": code, "partition_errors": []}
+    """The whole and each partition with this error, as StopReplicaRequest.getErrorResponse; stale
+    epochs alone are answered without partitions.
+    """
+    rows = [
+        {"topic_name": topic, "partition_index": index, "error_code": code}
+        for topic, index, _, _ in _rows(request.body)
+    ]
+    return {"error_code": code, "partition_errors": rows}
 
 
 def _rows(body: Struct) -> list[tuple[str, int, int, bool]]:

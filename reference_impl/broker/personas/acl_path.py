@@ -45,6 +45,11 @@ ROWS: Rows = {
         {"1.0": False, "2.8": True},
         "KafkaApis.handleInitProducerIdRequest, handleProduceRequest at 1.0.2, 2.2.1, 2.8.2, 3.9",
     ),
+    "acls.epoch-of-refused-producers": (
+        "The epoch in the answer of an InitProducerId that is not allowed.",
+        {"1.0": 0, "2.8": -1},
+        "observed on all five releases",
+    ),
     "acls.markers-may-be-altered": (
         "WriteTxnMarkers is answered to whoever may ALTER the cluster, beside brokers.",
         {"1.0": False, "3.9": True},

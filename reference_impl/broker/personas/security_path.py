@@ -43,6 +43,12 @@ ROWS: Rows = {
         {"1.0": True, "2.2": False, "2.8": True},
         "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; 1.0.2 has no sessions",
     ),
+    "sasl.tokens-end-sessions": (
+        "A session that a token of OAUTHBEARER began ends with it also where no "
+        "connections.max.reauth.ms is set.",
+        {"1.0": False, "3.9": True},
+        "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; 1.0.2 has no OAUTHBEARER",
+    ),
     "sasl.bare-sessions-end": (
         "A session that began with bare tokens has an end as well.",
         {"1.0": False, "2.8": True},

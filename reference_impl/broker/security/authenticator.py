@@ -65,6 +65,7 @@ class SaslListener:
         self.refusal: str = quirk("sasl.refusal")
         self.success: str | None = quirk("sasl.success-message")
         self.closes_expired: bool = quirk("sasl.expired-sessions-are-closed")
+        self.tokens_end_sessions: bool = quirk("sasl.tokens-end-sessions")
         self.bare_sessions_end: bool = quirk("sasl.bare-sessions-end")
 
 
@@ -233,8 +234,9 @@ class SaslAuthenticator:
     def _end_of_session(self, expires: int | None, now: int) -> int | None:
         if self.state is State.BARE_TOKENS and not self._listener.bare_sessions_end:
             return None
-        ends = [] if expires is None else [expires]
         session = self._listener.settings.mechanisms[self._mechanism].session_ms
+        counts = session > 0 or self._listener.tokens_end_sessions
+        ends = [expires] if expires is not None and counts else []
         if session > 0:
             ends.append(now + session)
         return max(now, min(ends)) if ends else None

@@ -14,8 +14,9 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 def test_every_switch_is_planted_by_a_table_and_read_nowhere_else():
     tables = set((SOURCE / "broker" / "defects").glob("*.py"))
-    lists = ("switches", "known_faults", "fuzz_faults", "streams_faults", "quota_faults")
-    names = {SOURCE / "broker" / "faults" / f"{name}.py" for name in lists}
+    lists = ("known", "fuzz", "streams", "quota", "security")
+    names = {SOURCE / "broker" / "faults" / f"{name}_faults.py" for name in lists}
+    names.add(SOURCE / "broker" / "faults" / "switches.py")
     switches = SWITCHES | FUZZ_SWITCHES
     planted = "".join(path.read_text() for path in tables)
     assert [name for name in switches if f'"{name}"' not in planted] == []

@@ -27,15 +27,19 @@ OLD, OLD_RESULTS = "v3_and_below_", "results_by_topic_v3_and_below"
 
 
 def init_producer_id(asked: Asked, serve: Serve) -> Any:
-    name = asked.body["transactional_id"]
+    name, access = asked.body["transactional_id"], asked.access
     if name is not None:
-        if asked.access.may(Op.WRITE, TRANSACTIONAL_ID, name):
-            return serve(asked)
-        return asked.refused(E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    writers = asked.persona.quirk("acls.topic-writers-are-idempotent")
-    if writers and asked.access.somewhere(Op.WRITE, TOPIC):
+        allowed = access.may(Op.WRITE, TRANSACTIONAL_ID, name)
+        code = E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    else:
+        writers = asked.persona.quirk("acls.topic-writers-are-idempotent")
+        allowed = writers and access.somewhere(Op.WRITE, TOPIC)
+        allowed = allowed or access.cluster(Op.IDEMPOTENT_WRITE)
+        code = E.CLUSTER_AUTHORIZATION_FAILED
+    if allowed:
         return serve(asked)
-    return cluster(Op.IDEMPOTENT_WRITE)(asked, serve)
+    epoch = asked.persona.quirk("acls.epoch-of-refused-producers")
+    return {"error_code": code, "producer_id": -1, "producer_epoch": epoch}
 
 
 def add_partitions(asked: Asked, serve: Serve) -> Any:
