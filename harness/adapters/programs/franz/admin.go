@@ -383,16 +383,19 @@ func ofTopic(given Fields) *kadm.ACLBuilder {
 
 func describeACLs(ctx context.Context, core *kadm.Client, given Fields) (any, Items, error) {
 	found, err := core.DescribeACLs(ctx, ofTopic(given))
-	rows := map[string]row{} // it asks for those that allow and those that deny apart
+	rows, seen := []row{}, map[string]bool{} // it asks for those that allow and those that deny apart
 	for _, each := range found {
 		if err == nil {
 			err = each.Err
 		}
 		for _, one := range each.Described {
-			rows[fmt.Sprint(one)] = acl(one.Name, one.Principal, one.Operation, one.Permission.String())
+			if name := fmt.Sprint(one); !seen[name] {
+				seen[name] = true
+				rows = append(rows, acl(one.Name, one.Principal, one.Operation, one.Permission.String()))
+			}
 		}
 	}
-	return slices.Collect(maps.Values(rows)), nil, err
+	return rows, nil, err
 }
 
 func deleteACLs(ctx context.Context, core *kadm.Client, given Fields) (any, Items, error) {

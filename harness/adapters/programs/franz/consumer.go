@@ -70,8 +70,9 @@ func (c *Consumer) act(given Fields) error {
 		return c.subscribe(given)
 	case "assign":
 		return c.assign(given)
-	case "unsubscribe":
-		c.core.PurgeTopicsFromConsuming(c.core.GetConsumeTopics()...)
+	case "unsubscribe": // of itself it would stay in the group
+		c.close()
+		c.core = nil
 	case "seek":
 		c.core.SetOffsets(map[string]map[int32]kgo.EpochOffset{
 			given.Topic: {given.Partition: {Epoch: -1, Offset: given.Offset}},
@@ -104,7 +105,10 @@ func (c *Consumer) subscribe(given Fields) error {
 		return c.begin(kgo.ConsumeTopics(topics...))
 	}
 	moved := func(name string) func(context.Context, *kgo.Client, map[string][]int32) {
-		return func(_ context.Context, _ *kgo.Client, found map[string][]int32) {
+		return func(ctx context.Context, core *kgo.Client, found map[string][]int32) {
+			if name == "partitions_revoked" && c.commits() { // as its own callback would
+				_ = core.CommitUncommittedOffsets(ctx)
+			}
 			if len(found) > 0 || name == "partitions_assigned" {
 				c.say(name, row{"partitions": places(found)})
 			}
@@ -226,13 +230,18 @@ func (c *Consumer) close() {
 	if c.core == nil {
 		return
 	}
-	_, grouped := c.config["group.id"]
-	if grouped && !c.dropped.Load() && c.config["enable.auto.commit"] != "false" {
+	if c.commits() && !c.dropped.Load() {
 		late, cancel := context.WithTimeout(context.Background(), closing)
 		defer cancel()
 		_ = c.core.CommitUncommittedOffsets(late) // a close says nothing of it, as Java's
 	}
 	c.core.Close()
+}
+
+// commits tells whether it commits by itself.
+func (c *Consumer) commits() bool {
+	_, grouped := c.config["group.id"]
+	return grouped && c.config["enable.auto.commit"] != "false"
 }
 
 func put[T any](found map[string]map[int32]T, topic string, partition int32, value T) {
