@@ -74,6 +74,8 @@ KNOWN = {
     "broker.heartbeat.interval.ms": "2.8+",
     "broker.session.timeout.ms": "2.8+",
     "controlled.shutdown.retry.backoff.ms": "1.0-3.9",
+    "delegation.token.master.key": "2.2-3.9",
+    "delegation.token.secret.key": "2.8+",
     "group.consumer.assignment.interval.ms": "4.3+",
     "group.consumer.max.size": "3.9+",
     "group.consumer.migration.policy": "3.9+",
@@ -115,6 +117,7 @@ UNFIT = {
     "broker.id": "a broker gets an id only when it first starts",
     "listener.name.plaintext.max.connections": "other claims of a profile need more connections",
     "max.connections": "other claims of a profile need more connections",
+    "offsets.topic.segment.bytes": "the topic is made once, by whoever asks for a group first",
 }
 
 Choice = tuple[str, str]  # releases, and the value that these have

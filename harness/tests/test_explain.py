@@ -27,8 +27,8 @@ def test_a_claim_is_explained_with_its_evidence_and_its_steps():
     [
         ("TOPIC-12", "topics.replication-factors-below-one-are-refused"),
         (
-            "CONS-06",
-            "client/test_groups.py::test_ways_to_subscribe_exclude_each_other",
+            "CONS-13",
+            "client/test_handing_out.py::test_what_cannot_be_is_refused",
         ),
         ("KIP-98", "https://cwiki.apache.org/confluence/display/KAFKA/KIP-98"),
     ],

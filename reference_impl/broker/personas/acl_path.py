@@ -10,6 +10,8 @@ from touchstone.reference_impl.broker.personas.releases import Rows
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 _TRIED = "observed on 1.0.2, 2.2.1, 2.8.2, 4.3.1"
+_QUOTED = "Request {request} is not authorized."
+_NEEDS = "Request {{request}} needs {} permission."
 
 ROWS: Rows = {
     "acls.authorizer": (
@@ -136,5 +138,75 @@ ROWS: Rows = {
         "and takes filters that can only mean one ACL each, all of them, for ACLs.",
         {"1.0": True, "2.8": False},
         "KafkaApis.handleDeleteAcls at 1.0.2, 2.2.1; observed on both",
+    ),
+    "acls.text-of-10": (
+        "What FindCoordinator says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "2.8": "{code}"},
+        "recorded on each release",
+    ),
+    "acls.text-of-19": (
+        "What CreateTopics says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "2.8": "Authorization failed."},
+        "recorded on each release",
+    ),
+    "acls.text-of-20": (
+        "What DeleteTopics says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "3.9": "{code}"},
+        "recorded on each release",
+    ),
+    "acls.text-of-29": (
+        "What DescribeAcls says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": _QUOTED, "4.3": _NEEDS.format("DESCRIBE")},
+        "recorded on each release",
+    ),
+    "acls.text-of-30": (
+        "What CreateAcls says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": _QUOTED, "4.3": _NEEDS.format("ALTER")},
+        "recorded on each release",
+    ),
+    "acls.text-of-31": (
+        "What DeleteAcls says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": _QUOTED, "4.3": _NEEDS.format("ALTER")},
+        "recorded on each release",
+    ),
+    "acls.text-of-32": (
+        "What DescribeConfigs says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "2.8": "{code}"},
+        "recorded on each release",
+    ),
+    "acls.text-of-33": (
+        "What AlterConfigs says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "3.9": "{code}"},
+        "recorded on each release",
+    ),
+    "acls.text-of-37": (
+        "What CreatePartitions says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": "The topic authorization is failed.", "3.9": None},
+        "recorded on each release",
+    ),
+    "acls.text-of-44": (
+        "What IncrementalAlterConfigs says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "3.9": "{code}"},
+        "recorded on each release",
+    ),
+    "acls.text-of-45": (
+        "What AlterPartitionReassignments says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": _QUOTED, "4.3": _NEEDS.format("ALTER")},
+        "recorded on each release",
+    ),
+    "acls.text-of-46": (
+        "What ListPartitionReassignments says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": _QUOTED, "4.3": _NEEDS.format("DESCRIBE")},
+        "recorded on each release",
+    ),
+    "acls.text-of-49": (
+        "What AlterClientQuotas says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "2.8": "{code}"},
+        "recorded on each release",
+    ),
+    "acls.text-of-51": (
+        "What AlterUserScramCredentials says beside the code of a refusal (`refusal_texts.py`).",
+        {"1.0": None, "3.9": _QUOTED, "4.3": _NEEDS.format("ALTER")},
+        "recorded on each release",
     ),
 }

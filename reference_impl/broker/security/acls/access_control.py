@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.coordinators.groups import streams_are_served
@@ -11,8 +12,14 @@ from touchstone.reference_impl.broker.coordinators.share_groups import ShareGrou
 from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.security.acls.access import Access
 from touchstone.reference_impl.broker.security.acls.authorizer import Authorizer, settings_of
-from touchstone.reference_impl.broker.security.acls.guarding import SHARE, STREAMS, Asked
+from touchstone.reference_impl.broker.security.acls.guarding import (
+    SHARE,
+    STREAMS,
+    Asked,
+    once_there,
+)
 from touchstone.reference_impl.broker.security.acls.guards import BROKERS_ONLY, GUARDS, UNGUARDED
+from touchstone.reference_impl.broker.security.acls.refusal_texts import PLACES, with_texts
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
 
 if TYPE_CHECKING:
@@ -69,6 +76,7 @@ class AccessControl:
                 broker.persona.kraft or cluster.controller_id == broker.id,
                 self._speaks,
             )
-            return guard(asked, lambda left: handle(left.request, now))
+            answer = guard(asked, lambda left: handle(left.request, now))
+            return once_there(answer, partial(with_texts, asked)) if key in PLACES else answer
 
         return guarded
