@@ -57,7 +57,7 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     if name == ALL:
         own = [key for key in configs if _is_of_one(key)]
         _none_of(own, _OF_ONE, quirk("alter.sets-print-as"))
-    elif any(map(is_of_a_listener, configs)):
+    elif _alters_listeners(broker, name, configs):
         broker.room(import_module(_KEYS).ListenerKeys).check(configs)  # loaded for few brokers
     codec = configs.get("compression.type", "producer")
     if codec not in _CODECS:
@@ -73,11 +73,19 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
 
 def keep(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     """Let `configs`, which were checked, be all that is set for this broker (or ALL)."""
-    kept = broker.cluster.dynamic_configs
-    before, kept[name] = kept.get(name, {}), dict(configs)
+    altered = _alters_listeners(broker, name, configs)
+    broker.cluster.dynamic_configs[name] = dict(configs)
     config_view.spread_defaults(broker)
-    if any(map(is_of_a_listener, (*before, *configs))):
+    if altered:
         broker.room(import_module(_KEYS).ListenerKeys).apply()
+
+
+def _alters_listeners(broker: Broker, name: str, configs: Mapping[str, str]) -> bool:
+    """Whether this broker has settings of its listeners, or had: behind those that end stand
+    others, which are looked at like new ones.
+    """
+    before = broker.cluster.dynamic_configs.get(name, {})
+    return name != ALL and any(map(is_of_a_listener, (*before, *configs)))
 
 
 def _is_of_one(name: str) -> bool:

@@ -176,6 +176,17 @@ def test_keys_that_cannot_be_had_are_refused(running, stores, authority, change,
             assert shown(after) == shown(before)
 
 
+def test_settings_that_end_are_looked_at_as_those_that_begin(running, stores, authority):
+    """Behind the last one of a listener stand keys for fewer names."""
+    assert alter(running, {KEYS: stores.keys("second", "127.0.0.1", "localhost")})[0] == E.NONE
+    with connect(running, authority) as before:
+        code, message = alter(running, {KEYS: None})
+        assert code == E.INVALID_REQUEST
+        assert OTHERS + "SAN=[[2, localhost], [7, 127.0.0.1]]}, new=" in message
+        with connect(running, authority) as after:
+            assert shown(after) == shown(before)
+
+
 def test_keys_are_one_brokers(running, stores):
     code, message = alter(running, {KEYS: stores.keys("second", "127.0.0.1")}, name="")
     assert (code, message) == (
