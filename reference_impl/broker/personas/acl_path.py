@@ -157,17 +157,17 @@ ROWS: Rows = {
     "acls.text-of-29": (
         "What DescribeAcls says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": _QUOTED, "4.3": _NEEDS.format("DESCRIBE")},
-        "recorded on each release",
+        "KafkaApis at 1.0.2; recorded on 2.2.1, 2.8.2, 3.9.2, 4.3.1",
     ),
     "acls.text-of-30": (
         "What CreateAcls says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": _QUOTED, "4.3": _NEEDS.format("ALTER")},
-        "recorded on each release",
+        "KafkaApis at 1.0.2; recorded on 2.2.1, 2.8.2, 3.9.2, 4.3.1",
     ),
     "acls.text-of-31": (
         "What DeleteAcls says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": _QUOTED, "4.3": _NEEDS.format("ALTER")},
-        "recorded on each release",
+        "KafkaApis at 1.0.2; recorded on 2.2.1, 2.8.2, 3.9.2, 4.3.1",
     ),
     "acls.text-of-32": (
         "What DescribeConfigs says beside the code of a refusal (`refusal_texts.py`).",
@@ -192,21 +192,21 @@ ROWS: Rows = {
     "acls.text-of-45": (
         "What AlterPartitionReassignments says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": _QUOTED, "4.3": _NEEDS.format("ALTER")},
-        "recorded on each release",
+        "recorded on 2.8.2, 3.9.2, 4.3.1, which have it",
     ),
     "acls.text-of-46": (
         "What ListPartitionReassignments says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": _QUOTED, "4.3": _NEEDS.format("DESCRIBE")},
-        "recorded on each release",
+        "recorded on 2.8.2, 3.9.2, 4.3.1, which have it",
     ),
     "acls.text-of-49": (
         "What AlterClientQuotas says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": None, "2.8": "{code}"},
-        "recorded on each release",
+        "recorded on 2.8.2, 3.9.2, 4.3.1, which have it",
     ),
     "acls.text-of-51": (
         "What AlterUserScramCredentials says beside the code of a refusal (`refusal_texts.py`).",
         {"1.0": None, "3.9": _QUOTED, "4.3": _NEEDS.format("ALTER")},
-        "recorded on each release",
+        "recorded on 2.8.2, 3.9.2, 4.3.1, which have it",
     ),
 }

@@ -61,13 +61,14 @@ def _refused(asked: Asked, row: Struct, kind: ResourceType, answers: str) -> lis
 
 
 def describe_scram_credentials(asked: Asked, serve: Serve) -> Any:
-    """Refused for the whole and, in KRaft, once more for each user, without the name."""
+    """Refused for the whole and, in KRaft, once more for each user, without name or text."""
     answer = cluster(Op.DESCRIBE)(asked, serve)
     if type(answer) is not dict or answer["error_code"] != E.CLUSTER_AUTHORIZATION_FAILED:
         return answer
-    row = {"user": "", "error_code": answer["error_code"], "credential_infos": []}
+    refused = {"error_code": answer["error_code"], "error_message": None}
+    row = {"user": "", **refused, "credential_infos": []}
     rows = [row for _ in asked.body["users"] or ()] if asked.persona.kraft else []
-    return {**answer, "results": rows}
+    return {**answer, **refused, "results": rows}
 
 
 describe_configs = _configs(Op.DESCRIBE_CONFIGS, "results")

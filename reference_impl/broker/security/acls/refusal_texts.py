@@ -3,8 +3,8 @@
 Texts are quirks (`personas/acl_path.py`). `{code}` stands for the sentence of the code itself, and
 `{request}` for the request as Kafka prints it, with its session; None is no text.
 
-Sources: Errors, AuthHelper.authorizeClusterOperation, ControllerApis at 2.8.2, 3.9; recorded on all
-five releases.
+Sources: Errors, AuthHelper.authorizeClusterOperation, ControllerApis at 2.8.2, 3.9;
+KafkaApis.authorizeClusterAlter at 1.0.2; where a text was seen stands in its row.
 """
 
 from __future__ import annotations
@@ -37,24 +37,20 @@ PLACES: Mapping[int, tuple[str, ...]] = {
     45: ("",),
     46: ("",),
     49: ("entries",),
-    50: ("", "results"),
     51: ("results",),
 }
-SILENT = 50  # DescribeUserScramCredentials has no text on any release
 
 
 def with_texts(asked: Asked, body: Struct) -> Struct:
     """The answer with the texts of its refusals."""
     key = asked.request.header.key
-    text = None if key == SILENT else asked.persona.quirk(f"acls.text-of-{key}")
+    text, request = asked.persona.quirk(f"acls.text-of-{key}"), _printed(asked.request.connection)
     for place in PLACES[key]:
         rows: Iterable[Struct] = body.get(place) or () if place else (body,)
         for row in rows:
             sentence = OF_CODES.get(row.get("error_code", 0))
             if sentence is not None:
-                row["error_message"] = text and text.format(
-                    code=sentence, request=_printed(asked.request.connection)
-                )
+                row["error_message"] = text and text.format(code=sentence, request=request)
     return body
 
 
