@@ -23,11 +23,9 @@ from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
-from touchstone.harness.tests.clients.programs import PATIENCE_S, VERSION
+from touchstone.harness.tests.clients.programs import GO_ALONE, GO_SECONDS, PATIENCE_S, VERSION
 
 KAFKA = "kafka@4.3"
-ALONE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOSUMDB": "off"}
-BUILD_S = 300  # a cold compiler on a busy machine
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
 CLUSTERS = [1, 3, pytest.param(KAFKA, marks=_REAL)]
 # Each program of Kafka's own is a JVM, and on three brokers it sees all that one has for it.
@@ -107,7 +105,7 @@ def franz(tmp_path_factory) -> Callable[..., str]:
     program = tmp_path_factory.mktemp("franz") / "franz"
     made = subprocess.run(
         [compiler, "build", "-o", str(program), "."], cwd=Path(__file__).parent / "franz",
-        env=os.environ | ALONE, check=False, capture_output=True, text=True, timeout=BUILD_S,
+        env=os.environ | GO_ALONE, check=False, capture_output=True, text=True, timeout=GO_SECONDS,
     )  # fmt: skip
     if made.returncode:
         pytest.skip(f"not run: franz-go is not fetched (ci/fetch-examples): {made.stderr[-200:]}")

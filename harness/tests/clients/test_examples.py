@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 
 from touchstone.checkout import ROOT
+from touchstone.harness.tests.clients.programs import GO_ALONE, GO_SECONDS
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(ROOT or ".") / "examples"
-SECONDS = 300  # a cold compiler on a busy machine
 SAID = "customer 7: order 1"
 PYTHON = {"confluent-kafka": "confluent_kafka", "kafka-python": "kafka", "aiokafka": "aiokafka"}
 COPY = ["mvn", "-o", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=lib"]
@@ -32,7 +32,6 @@ OTHERS = {
     "node": (("node", "npm"), ["npm", "install", "--offline", "--no-audit"], ["node", "orders.js"]),
 }
 NOT_STORED = re.compile(r"in offline mode|No plugin found|disabled by GOPROXY=off|ENOTCACHED")
-ALONE = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOSUMDB": "off"}
 
 
 @pytest.fixture
@@ -45,9 +44,9 @@ def folder(request, tmp_path) -> Path:
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """With `touchstone` of this environment on the PATH, and this checkout's package in it."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = os.environ | ALONE | {"PATH": path, "PYTHONPATH": str(ROOT)}
+    env = os.environ | GO_ALONE | {"PATH": path, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        words, cwd=folder, env=env, check=False, capture_output=True, text=True, timeout=SECONDS
+        words, cwd=folder, env=env, check=False, capture_output=True, text=True, timeout=GO_SECONDS
     )
 
 

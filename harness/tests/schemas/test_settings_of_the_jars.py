@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
 
 import pytest
 
-from touchstone.harness.model.target import Unavailable
-from touchstone.harness.targets.java import find_java
-from touchstone.harness.targets.maven import class_path, kafka_home
+from touchstone.harness.tests.schemas.jar_settings import settings
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 
 pytestmark = [pytest.mark.maven, pytest.mark.java, pytest.mark.slow]
-PROGRAM = Path(__file__).with_name("BrokerConfigs.java")
-SECONDS = 120
 FORMS = (  # what a validator prints -> our rule
     (re.compile(r"\[(-?[\d.]+),\.\.\.\]"), ">= {}"),
     (re.compile(r"\[(-?[\d.]+),\.\.\.,(-?[\d.]+)\]"), "{} .. {}"),
@@ -35,15 +29,7 @@ def rule(printed: str) -> str | None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_bounds_are_those_of_the_jars(release):
-    try:
-        argv = [find_java().executable, "-cp", class_path(kafka_home(release)), PROGRAM]
-    except Unavailable as missing:
-        pytest.skip(f"not run: {missing}")
-    done = subprocess.run(
-        [*map(str, argv)], capture_output=True, text=True, check=True, timeout=SECONDS
-    )
-    rows = [line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 2]
-    theirs = {name: (kind, rule(printed)) for name, kind, printed in rows}
+    theirs = {name: (kind, rule(printed)) for name, (kind, printed) in settings(release).items()}
     definitions = config_view.broker_definitions(release)
     ours = {name: (each.type, each.rule) for name, each in definitions.items()}
     both = theirs.keys() & ours.keys()

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
 from touchstone.harness.model.profiles import KNOWN, PROFILES
-from touchstone.harness.model.target import Unavailable
-from touchstone.harness.targets import matrix
-from touchstone.harness.targets.java import find_java
-from touchstone.harness.targets.maven import class_path, kafka_home
+from touchstone.harness.tests.schemas.jar_settings import settings
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 
-PROGRAM = Path(__file__).with_name("ConfigNames.java")
 EVERY = {name for profile in PROFILES.values() for name in profile.settings}
 # KafkaConfig defines neither what is one listener's alone nor what an authorizer reads.
 OF_OTHERS = ("listener.name.", "super.users", "allow.everyone.if.no.acl.found")
-
-
-def known_by(release):
-    """The names of all settings that this release's broker knows."""
-    try:
-        java, home = find_java(), kafka_home(matrix.release(release).version)
-    except Unavailable as missing:
-        pytest.skip(f"not run: {missing.reason}")
-    argv = [str(java.executable), "-cp", class_path(home), str(PROGRAM)]
-    said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
-    return set(said.stdout.split())
 
 
 def of_kafka(names):
@@ -40,7 +22,7 @@ def of_kafka(names):
 @pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_profile_has_what_a_release_knows_and_names_what_it_does_not(release):
-    names = known_by(release)
+    names = settings(release).keys()
     for profile in PROFILES.values():
         own, heeded = of_kafka(profile.settings), of_kafka(profile.heeded(release))
         assert heeded <= names, profile.name
