@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import shutil
 import subprocess
 import uuid
 from pathlib import Path
@@ -24,7 +25,6 @@ from touchstone.harness.targets.maven import class_path
 KAFKA = "kafka.Kafka"
 ZOOKEEPER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 STORAGE = "kafka.tools.StorageTool"
-CHECKPOINT = "bootstrap.checkpoint"
 FORMAT_SECONDS = 120
 
 # name: what it is for. "test" starts fast and small; "quickstart" has the heap of Kafka's own
@@ -110,12 +110,12 @@ def format_node(
     release: Release, java: Java, home: Path, data: Path, *, node: int, cluster: str
 ) -> None:
     """Make `data` what StorageTool would have made it for this node."""
-    checkpoint = kept(
-        cache_dir() / f"formatted-{home.name}",
+    formatted = kept(
+        cache_dir() / f"storage-{home.name}",
         lambda folder: _format(release, java, home, folder),
     )
-    data.mkdir(parents=True, exist_ok=True)  # it may be a disk of its own
-    (data / CHECKPOINT).write_bytes((checkpoint / CHECKPOINT).read_bytes())
+    # All of it: bootstrap.checkpoint until 4.3, a snapshot of the metadata log since 4.4.
+    shutil.copytree(formatted / "data", data, dirs_exist_ok=True)  # it may be a disk of its own
     (data / "meta.properties").write_text(
         settings.text({
             "version": "1",
@@ -151,4 +151,3 @@ def _format(release: Release, java: Java, home: Path, folder: Path) -> None:
     )  # fmt: skip
     if said.returncode:
         raise StartFailed(f"StorageTool {release.version} failed:\n{said.stdout}{said.stderr}")
-    (data / CHECKPOINT).rename(folder / CHECKPOINT)
