@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from touchstone.harness.model.target import Address, Versions
@@ -46,8 +47,7 @@ def api_versions(address: Address, seconds: float = 5.0) -> Versions:
     error = body.take(">h")
     if error:
         raise NotReady(f"ApiVersions answered error {error}")
-    rows = [(body.take(">h"), body.take(">h"), body.take(">h")) for _ in range(body.take(">i"))]
-    return {key: (low, high) for key, low, high in rows}
+    return {key: (low, high) for key, low, high in body.rows(">hhh", body.take(">i"))}
 
 
 def metadata(address: Address, seconds: float = 5.0) -> Sight:
@@ -144,10 +144,17 @@ class _Reader:
         try:
             (value,) = struct.unpack_from(form, self.data, self.at)
         except struct.error:
-            ends = f"its answer ends at byte {len(self.data)}, in a field that begins at {self.at}"
-            raise NotReady(f"it does not speak Kafka: {ends}") from None
+            raise self._cut_off() from None
         self.at += struct.calcsize(form)
         return value
+
+    def rows(self, form: str, count: int) -> Iterator[tuple[int, ...]]:
+        """So many times what `form` says: at once, as a start waits for the list of all APIs."""
+        data = self.data[self.at : self.at + max(0, count) * struct.calcsize(form)]
+        if len(data) < count * struct.calcsize(form):
+            raise self._cut_off()
+        self.at += len(data)
+        return struct.iter_unpack(form, data)
 
     def string(self) -> str | None:
         return self._text(self.take(">h"))
@@ -169,6 +176,10 @@ class _Reader:
             self.varint()  # which tag
             size = self.varint()
             self.at += size
+
+    def _cut_off(self) -> NotReady:
+        ends = f"its answer ends at byte {len(self.data)}, in a field that begins at {self.at}"
+        return NotReady(f"it does not speak Kafka: {ends}")
 
     def _text(self, size: int) -> str | None:
         if size < 0:

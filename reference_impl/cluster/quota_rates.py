@@ -80,13 +80,16 @@ class SampledRate:
         """Milliseconds until this would be back on the limit; 0 where it is not above."""
         if not self._samples:
             return 0
-        age = self._window.samples * self._window.ms
+        samples, ms = self._window
+        began, total = now, 0.0
         for each in self._samples:
-            if now - (each.last if self._by_last else each.began) >= age:
+            if now - (each.last if self._by_last else each.began) >= samples * ms:
                 each.reset(now)
-        span = now - min(each.began for each in self._samples)
-        span += max(0, self._window.samples - 1 - span // self._window.ms) * self._window.ms
-        rate = sum(each.value for each in self._samples) / (span / 1000)
+            began = min(began, each.began)
+            total += each.value
+        span = now - began
+        span += max(0, samples - 1 - span // ms) * ms
+        rate = total / (span / 1000)
         return _rounded((rate - limit) / limit * span) if rate > limit > 0 else 0
 
     def idle(self, now: int) -> bool:

@@ -37,7 +37,15 @@ class ConnectionRates:
         self._rates: Measures[SampledRate] = Measures(
             lambda: SampledRate(size, keeps_overlapping=keeps)
         )
-        self._protected = listeners.inter_broker if len(listeners.listeners) > 1 else None
+        protected = listeners.inter_broker if len(listeners.listeners) > 1 else None
+        # Who counts a connection of a listener, and the setting that bounds it.
+        self._bounds: dict[str, list[tuple[object, str]]] = {
+            name: [
+                *([] if name == protected else [(_WHOLE_BROKER, RATE)]),
+                (("listener", name), prefix(name) + RATE),
+            ]
+            for name, *_ in listeners.listeners
+        }
 
     def accepted(self, listener: str, now: int) -> int:
         """Count a connection; how long (ms) its listener accepts and reads nobody."""
@@ -45,7 +53,7 @@ class ConnectionRates:
             return 0
         return max(
             self._counted(who, self._broker.number(setting, NO_LIMIT), now)
-            for who, setting in self._bounds(listener)
+            for who, setting in self._bounds[listener]
         )
 
     def refused(self, listener: str, host: str, now: int) -> int:
@@ -56,14 +64,9 @@ class ConnectionRates:
         wait = self._counted(("ip", host), limit, now)
         if wait:
             self._rates.of(("ip", host), now).record(-1, now)
-            for who, _ in self._bounds(listener):
+            for who, _ in self._bounds[listener]:
                 self._rates.of(who, now).record(-1, now)
         return wait
-
-    def _bounds(self, listener: str) -> list[tuple[object, str]]:
-        """Who counts a connection of this listener, and the setting that bounds it."""
-        own: list[tuple[object, str]] = [(("listener", listener), prefix(listener) + RATE)]
-        return own if listener == self._protected else [(_WHOLE_BROKER, RATE), *own]
 
     def _counted(self, who: object, limit: float, now: int) -> int:
         rate = self._rates.of(who, now)

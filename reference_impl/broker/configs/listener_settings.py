@@ -29,6 +29,7 @@ DEFAULT_MECHANISM = "GSSAPI"
 _URI = re.compile(r"(.*)://\[?([0-9a-zA-Z%._:-]*)\]?:(-?[0-9]+)")  # EndPoint.uriParseExp
 _PREFIXED = re.compile(r"listener\.name\.[^.]*\..*")  # DynamicBrokerConfig.ListenerConfigRegex
 _MOST = 65535
+_BY_PROTOCOL = {protocol: protocol for protocol in PROTOCOLS}  # listeners named after theirs
 
 
 class Listener(NamedTuple):
@@ -123,10 +124,10 @@ def _names(text: str, *, upper: bool = True) -> Iterable[str]:
     return (word.upper() for word in words) if upper else words
 
 
-def _protocols(config: Mapping[str, str]) -> dict[str, str]:
+def _protocols(config: Mapping[str, str]) -> Mapping[str, str]:
     text = config.get(MAP)
     if text is None:
-        return dict(zip(PROTOCOLS, PROTOCOLS, strict=True))
+        return _BY_PROTOCOL
     pairs = (pair.partition(":") for pair in text.split(",") if pair.strip())
     found = {name.strip().upper(): protocol.strip() for name, _, protocol in pairs}
     for protocol in found.values():
