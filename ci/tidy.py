@@ -352,7 +352,7 @@ def clock(file: File) -> Iterator[Problem]:
         else:
             continue
         if words:
-            text = f"{words[0]} belongs to the rim; here it is an argument"
+            text = f"{words[0]} belongs to reference_impl/io; here it is an argument"
             yield file.problem(node.lineno, "clock", text)
 
 

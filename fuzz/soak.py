@@ -1,7 +1,7 @@
 """Hostile frames at brokers of this process, without sockets: nothing escapes, nothing stays.
 
-A frame goes to `Broker.receive` as the rim hands it over, on one of a few connections that end as
-the rim would end them; what waits is given up after a while, as a peer gives up that leaves. Time
+A frame goes to `Broker.receive` as the event loop hands it over, on one of a few connections that
+end as it would end them; what waits is given up after a while, as a peer gives up that leaves. Time
 is virtual: it passes with every frame and leaps at times, so that sessions expire, logs are cleaned
 and alarms go off. Every pair that the release lists is sent, of the client's listener and of the
 controller's, those too that take a cluster out of service: nobody else uses this one.

@@ -76,7 +76,6 @@ PART_OF_A, PART_OF_B = b"part of a", b"part of b"
 OFFSET = "topics[0].partitions[0].committed_offset"
 GROUP_STATE = "groups[0].group_state"
 NOBODY = (_S.ABSENT, _S.EMPTY)
-WITHOUT_B = (*NOBODY, _S.INVITED, _S.JOINED, _S.STABLE, _S.B_GONE)
 ALONE = (_S.JOINED, _S.STABLE)
 PREPARING = (_S.MEETING, _S.A_WAITING, _S.B_GONE)
 COMPLETING = (_S.JOINED, _S.PAIR, _S.B_SYNCING)

@@ -54,7 +54,6 @@ FIRST_EPOCH = 2
 """Of a group whose first member subscribes to a topic that exists: one for the member, one for what
 it wants."""
 WITH_A, WITH_B = (_S.ALONE, _S.PAIR), (_S.PAIR, _S.B_ALONE)
-SOMEBODY = (_S.ALONE, _S.PAIR, _S.B_ALONE)
 NOBODY = (_S.ABSENT, _S.EMPTY)
 EPOCH = "member_epoch"
 OFFSET = "groups[0].topics[0].partitions[0].committed_offset"

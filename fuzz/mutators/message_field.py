@@ -9,7 +9,7 @@ from touchstone.fuzz.layers import NothingHere, Opened, edges, is_records, withi
 from touchstone.reference_impl.wire.records import entries
 
 LAYER = "message"
-SIZE_AT, CRC_AT, MAGIC_AT, ATTRIBUTES_AT = 8, 12, 16, 17
+CRC_AT, MAGIC_AT, ATTRIBUTES_AT = 12, 16, 17
 TIMESTAMP_AT = 18  # in magic 1
 EDGES = tuple(edges("int64"))
 LENGTHS = (-2, -1, 0, 1, 2**31 - 1, -(2**31))

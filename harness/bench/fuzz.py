@@ -33,7 +33,7 @@ CAMPAIGNS = ("valid", "frames", "fields", "records")
 PERSISTENT, FRESH = "persistent", "connection per case"
 TURN_SECONDS = 6
 LONGEST_TURN = 300
-WARM, WARM_SOCKETS = 3000, 500
+WARM = 3000
 """Cases played before the first that counts: codecs and handlers are made at first use."""
 INSTALL_SECONDS = 300
 CONFIG = {

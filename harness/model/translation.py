@@ -36,7 +36,6 @@ NODE_FIELDS = frozenset(
     }
 )  # fmt: skip
 BROKER_RESOURCES = (4, 8)  # BROKER and BROKER_LOGGER are named by the broker's id
-GROUP_RESOURCE = 32
 NO_LEADER = {"leader_id": 0, "leader_epoch": 0}  # what ShareFetch writes where it tells no leader
 # Fields that tell a group's settings.
 GROUP_SETTING_FIELDS = {

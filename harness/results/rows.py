@@ -193,18 +193,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, int | float) else str(value)
-
-
-def summarise(row: CaseRow) -> str:
-    """A non-conforming row in one paragraph, for JUnit, Allure and the terminal."""
-    lines = [f"{row['verdict']} (connection {row['connection']}): {row['reason']}"]
-    lines += [
-        f"differs {d['step']}: {d['path']}: oracle {d['oracle']!r}, target {d['target']!r}"
-        for d in row["differences"]
-    ]
-    lines += [
-        f"found {f['checker']}: {f['step']}: {f['path']}: {f['sentence']}" for f in row["findings"]
-    ]
-    if row.get("transcript"):
-        lines.append(f"bundle {row['transcript']}")
-    return "\n".join(lines)

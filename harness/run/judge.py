@@ -86,8 +86,8 @@ class Judge:
         self._probes: dict[tuple[int, int], Verdict | None] = {}
         self._met_again: set[Hashable] = set()  # differences that need not be asked for again
         self._ended_again: Counter[Hashable] = Counter()  # ways to end that were met again
-        self._went_away: set[Hashable] = set()  # differences that were not
-        self._unreadable: set[str | None] = set()  # APIs whose answers can twice not be read
+        self._went_away: set[Hashable] = set()  # differences that were not met again
+        self._unreadable: set[str | None] = set()  # APIs of which two answers did not decode
 
     @property
     def name(self) -> str:
@@ -116,9 +116,9 @@ class Judge:
         the cluster, as often as the user allows.
 
         Only a case that then conforms is excused, and what it did first goes with it: chance, not a
-        new verdict. One that differs again is told as it differed alone. Who ended the target has
-        been asked alone already. Once a difference has been met again, other cases of which it is
-        the first are not asked again: a broker of its own mind would be asked everything twice.
+        new verdict. One that differs again is told as it differed alone. A case that ended the
+        target was asked alone already. Once a difference has been met again, other cases that begin
+        with it are not asked again: of a broker that differs everywhere every case would be.
         """
         found, difference = first, sign(first.verdict)
         if self._is_met_before(difference):

@@ -205,7 +205,7 @@ class Broker:
         return self.purgatory.deadline()
 
     def closed(self, connection: Connection) -> None:
-        """The rim says this peer is gone."""
+        """The connection has ended."""
         connection.authenticator = None  # which knows the connection in its turn
         self.purgatory.drop(connection)
         self.fault_injector.closed(connection)
@@ -257,7 +257,7 @@ class Broker:
         self._when_closed.setdefault(connection, {})[key] = call
 
     def later(self, key: Hashable, ms: int, *effects: Effect) -> None:
-        """Give the effects to the rim so many milliseconds from now."""
+        """Give the effects to the event loop so many milliseconds from now."""
         at = self._instant + ms
         self.purgatory.remind(key, at, lambda now: self._outbox.extend(effects))
 

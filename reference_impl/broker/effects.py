@@ -38,7 +38,7 @@ ANONYMOUS = Principal("User", "ANONYMOUS")  # KafkaPrincipal.ANONYMOUS: nobody a
 
 
 class Connection:
-    """A peer as handlers see it; the rim derives its own class and adds the socket."""
+    """A peer as handlers see it; `io.channel` derives a class that adds the socket."""
 
     __slots__ = (
         "authenticator",
@@ -110,7 +110,7 @@ class Access(Protocol):
 
 @final
 class Reply(NamedTuple):
-    """Send these parts as one frame (the rim puts the size in front), then read on."""
+    """Send these parts as one frame (`io` puts the size in front), then read on."""
 
     connection: Connection
     parts: tuple[bytes, ...]

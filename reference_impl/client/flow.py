@@ -70,7 +70,8 @@ FailureKind = Literal["refused", "closed", "timeout", "unsupported", "malformed"
 class Failed:
     """No answer. After `refused`, `unsupported` or `unauthenticated` it was not carried out.
 
-    `error` is why nobody believes whom (`security.errors`); `running.resume` raises it in the flow.
+    `error` is the failed login or TLS handshake, if that was the cause (`security.errors`);
+    `running.resume` raises it in the flow.
     """
 
     ask: Ask
@@ -132,11 +133,6 @@ class TimedOut(KafkaError):
         self.__cause__ = last
 
 
-def raise_for(code: int, message: str | None = None, about: str = "") -> None:
-    if code:
-        raise KafkaError(code, message, about)
-
-
 @dataclass(frozen=True, slots=True)
 class Backoff:
     """Exponential, as KIP-580 has it; `draw`, of [0, 1), spreads it by `jitter` both ways."""
@@ -146,7 +142,7 @@ class Backoff:
     jitter: float = 0.2
 
     def delay(self, attempt: int, draw: float = 0.5) -> int:
-        """Milliseconds before the next try after `attempt` failed ones before the last."""
+        """Milliseconds to wait after a try that failed; `attempt` tries failed before it."""
         if self.first_ms >= self.most_ms:
             return self.most_ms  # ExponentialBackoff: nothing grows, and nothing is spread
         spread = 1 - self.jitter + 2 * self.jitter * draw

@@ -4,7 +4,7 @@ Which partition moves depends on the order of Java's hash maps over member and t
 Kafka's does (`java_maps.py`). Whether all members subscribe alike is told, not looked at: where
 they are said to, the first one's topics are everybody's.
 
-Sources: KIP-848; UniformHomogeneousAssignmentBuilder, RangeAssignor@4.3.1 (facts); observed there.
+Sources: KIP-848; UniformHomogeneousAssignmentBuilder, RangeAssignor@4.3.1; observed there.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ them to join again when there is something to give up or to take. Their generati
 epoch. Each has to join, and then to sync, within its rebalance timeout.
 
 Sources: KIP-848; GroupMetadataManager.classicGroupJoinToConsumerGroup@4.3.1 and those beside it
-(facts); observed on 4.3.1.
+; observed on 4.3.1.
 """
 
 from __future__ import annotations

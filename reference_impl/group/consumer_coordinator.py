@@ -10,7 +10,7 @@ Every change is written into the group's journal as Kafka's records. Refusals ar
 and Kafka's words. Groups are values of `consumer_group.py`; the owner keeps them under their ids,
 with their offsets. Members that speak the classic protocol come through `classic_members.py`.
 
-Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

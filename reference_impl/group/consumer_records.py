@@ -6,7 +6,7 @@ and give entries (type, key, value), so that an operation's records are one list
 Loading brings groups to what the records say and begins every session anew.
 
 Sources: KIP-848, KIP-1101; GroupCoordinatorRecordHelpers, GroupMetadataManager.replay@4.3.1
-(facts); compared with the records that 4.3.1 wrote for the same heartbeats.
+; compared with the records that 4.3.1 wrote for the same heartbeats.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ group, and what it asks, measured by that member's epoch. The cell says what is 
 code it is refused. Where nobody is there whose epoch could be compared, every epoch is the plain
 request. Classic members that are told to join again are `classic_members.py`'s, not this table's.
 
-Sources: KIP-848, KIP-1251; GroupMetadataManager, ConsumerGroup.validateOffsetCommit@4.3.1 (facts);
+Sources: KIP-848, KIP-1251; GroupMetadataManager, ConsumerGroup.validateOffsetCommit@4.3.1;
 observed on 4.3.1, cell by cell.
 """
 

@@ -4,7 +4,7 @@ A member's heartbeat is classified by what it says and by the target's epoch; th
 step it takes (`reconciliation.py`). A group is in the state that its epochs and members make, so
 its table says where it is after an operation by what is seen of it then.
 
-Sources: KIP-848; CurrentAssignmentBuilder, ConsumerGroup.maybeUpdateGroupState@4.3.1 (facts);
+Sources: KIP-848; CurrentAssignmentBuilder, ConsumerGroup.maybeUpdateGroupState@4.3.1;
 observed on 4.3.1.
 """
 

@@ -5,7 +5,7 @@ keeps its id, its generation becomes the epoch of all, and what it was assigned 
 the last member of the consumer protocol is gone, those who speak the classic one go on in a classic
 group whose generation is the epoch. `group.consumer.migration.policy` allows either.
 
-Sources: KIP-848; ConsumerGroup.fromClassicGroup, ClassicGroup.fromConsumerGroup@4.3.1 (facts);
+Sources: KIP-848; ConsumerGroup.fromClassicGroup, ClassicGroup.fromConsumerGroup@4.3.1;
 observed on 4.3.1.
 """
 

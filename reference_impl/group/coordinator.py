@@ -11,7 +11,7 @@ then)` sees to that and calls back. `adopt` and `abandon` take groups up and let
 leadership of their partition moves (GROUP-30).
 
 Sources: GROUP-01 to 24, 32; GroupCoordinator.scala@1.0.2, 2.2.1, 2.8.2 and
-GroupMetadataManager.java@4.3.1 (facts); KIP-62, KIP-345, KIP-394, KIP-814; observed on all five.
+GroupMetadataManager.java@4.3.1; KIP-62, KIP-345, KIP-394, KIP-814; observed on all five.
 """
 
 from __future__ import annotations

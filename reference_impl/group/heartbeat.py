@@ -1,6 +1,6 @@
 """A ConsumerGroupHeartbeat is a value, checked before any group is looked at.
 
-Sources: KIP-848; GroupCoordinatorService@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-848; GroupCoordinatorService@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An assignor takes the least loaded process again and again, and many are equally loaded. Python's
 `heapq` sifts another way, so it would choose others.
 
-Sources: java.util.PriorityQueue@17 (facts).
+Sources: java.util.PriorityQueue@17.
 """
 
 from __future__ import annotations

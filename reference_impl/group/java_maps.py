@@ -5,7 +5,7 @@ ids or a `TimelineHashMap` (Kafka's own, with snapshots) over members. Both are 
 broker, so they are kept here. What shares a bucket comes in the order of arrival, in a
 TimelineHashMap in the reverse.
 
-Sources: java.util.HashMap@17; BaseHashTable, SnapshottableHashTable@4.3.1 (facts); observed there.
+Sources: java.util.HashMap@17; BaseHashTable, SnapshottableHashTable@4.3.1; observed there.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A consumer group (KIP-848) and a streams group (KIP-1071) compare it with the me
 at the partitions of a commit in an earlier epoch in its own way. A classic group has generations,
 and its commits are `commits.py`'s.
 
-Sources: ConsumerGroup, StreamsGroup.validateOffsetCommit and validateOffsetFetch@4.3.1 (facts).
+Sources: ConsumerGroup, StreamsGroup.validateOffsetCommit and validateOffsetFetch@4.3.1.
 """
 
 from __future__ import annotations

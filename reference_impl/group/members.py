@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 CONSUMER = "consumer"
 A = TypeVar("A")  # what a ticket is for
-_COUNTED = 6  # bytes of a subscription up to the count of its topics
 Protocols = list[tuple[str, bytes]]
 Offsets = dict[tuple[str, int], "CommittedOffset"]  # by topic and partition
 

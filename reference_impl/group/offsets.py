@@ -7,7 +7,7 @@ group has members, and then for the retention time (KIP-211), unless the commit 
 Offsets of an open transaction stand apart, by producer: they count from its commit on, where no
 newer commit has come by then, and are forgotten by its abort (KIP-98).
 
-Sources: OFFS-16, 21, 23, 24; GroupMetadataManager.scala@1.0.2, 2.8.2 (facts); observed on all five.
+Sources: OFFS-16, 21, 23, 24; GroupMetadataManager.scala@1.0.2, 2.8.2; observed on all five.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A member keeps its epoch until it has said that it no longer owns what it must g
 does it come to the target's epoch and get what nobody else has. So no two members ever own a
 partition, without anybody waiting for all (KIP-848).
 
-Sources: KIP-848; CurrentAssignmentBuilder@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-848; CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the name; what it refuses, it refuses with words of its own. This file reads tha
 what re2j refuses, in its words, and leaves matching to RE2 itself. Python's `re` gives the same
 answers and is no choice: `(a+)+b` takes it a time exponential in the name, and anybody subscribes.
 
-Sources: RE2 syntax (github.com/google/re2/wiki/Syntax); re2j 1.8, the words of its Parser (facts);
+Sources: RE2 syntax (github.com/google/re2/wiki/Syntax); re2j 1.8, the words of its Parser;
 KIP-848; observed on 4.3.1.
 """
 

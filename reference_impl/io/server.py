@@ -241,7 +241,7 @@ def build(
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
     if port and LISTENERS in config:
-        raise ValueError(f"{LISTENERS} says where brokers listen, and so would port {port}")
+        raise ValueError(f"{LISTENERS} names the ports of brokers: leave out port {port}")
     settings = ListenerSettings.of(config, host, port)
     said = advertised_by_listener(advertise, config, brokers, settings)
     disk = _data_dir(Path(data), persona, config) if data else None

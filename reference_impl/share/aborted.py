@@ -4,7 +4,7 @@ Clients of share groups filter nothing; the broker reads which transactions ende
 their records to nobody. Markers stay in: a client acknowledges them as gaps.
 
 Sources: SharePartition.fetchAbortedTransactionRecordBatches and
-filterRecordBatchesFromAcquiredRecords@4.3.1 (facts); KIP-932.
+filterRecordBatchesFromAcquiredRecords@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ for; in record_limit exactly so many, and the rest of a batch stays Available. R
 delivered half as often as they may be are given out in ever smaller numbers, one that is on its
 last delivery alone, so that a bad record does not take good ones along (KIP-932).
 
-Sources: SharePartition.acquire@4.3.1 (facts); KIP-932, KIP-1206; observed on 4.3.1.
+Sources: SharePartition.acquire@4.3.1; KIP-932, KIP-1206; observed on 4.3.1.
 """
 
 from __future__ import annotations

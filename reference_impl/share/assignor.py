@@ -4,7 +4,7 @@ With M members and P partitions each partition goes to ceil(M / P) of them, and 
 part of that many, rounded so that the sum is right. Who has what already keeps it where it fits;
 partitions are handed out in the order of Java's hash maps, members in the same.
 
-Sources: SimpleHomogeneousAssignmentBuilder, SimpleHeterogeneousAssignmentBuilder@4.3.1 (facts);
+Sources: SimpleHomogeneousAssignmentBuilder, SimpleHeterogeneousAssignmentBuilder@4.3.1;
 KIP-932.
 """
 

@@ -3,7 +3,7 @@
 Runs come in order and do not overlap more than at an end; each has one type for all, or one for
 each record; types are those the version knows. All that fails is INVALID_REQUEST.
 
-Sources: KafkaApis.validateAcknowledgementBatches@4.3.1 (facts); KIP-932, KIP-1222.
+Sources: KafkaApis.validateAcknowledgementBatches@4.3.1; KIP-932, KIP-1222.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ older leaders. A write is an update, every so often a snapshot of all.
 Each call gives a `ShareResult`: the answer's row, and what is to be written before it counts, a
 pair of the key and the new state (None: forget it) with what to call it. `take` makes it count.
 
-Sources: ShareCoordinatorShard@4.3.1 (facts); KIP-932, KIP-1226; observed on 4.3.1.
+Sources: ShareCoordinatorShard@4.3.1; KIP-932, KIP-1226; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ takes part or what they subscribe to; a target worked out for one such epoch; an
 share partitions are initialised, because only those are assigned to anybody. A member takes its
 target as a whole: nobody has to give anything up first.
 
-Sources: KIP-932; ShareGroup, ShareGroupMember@4.3.1 (facts); observed on 4.3.1, where a new group
+Sources: KIP-932; ShareGroup, ShareGroupMember@4.3.1; observed on 4.3.1, where a new group
 begins at epoch 1, so that the first subscription makes it 2.
 """
 

@@ -4,7 +4,7 @@ A change is written as the difference between what stood there and what stands t
 order: members, the epoch, the target, where members are, and which share partitions are known to
 the share coordinator. What is gone gets a tombstone.
 
-Sources: GroupCoordinatorRecordHelpers@4.3.1 (facts); KIP-932.
+Sources: GroupCoordinatorRecordHelpers@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

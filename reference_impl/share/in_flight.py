@@ -5,7 +5,7 @@ Archived. `TRANSITIONS` is the whole of it. A change that has to be written down
 (`begin`), and while it is nobody may change the record; `settle` makes it good or takes it back.
 A record that was delivered as often as the limit says is not made Available again but Archived.
 
-Sources: InFlightState, InFlightBatch and RecordState@4.3.1 (facts); KIP-932.
+Sources: InFlightState, InFlightBatch and RecordState@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

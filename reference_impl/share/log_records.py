@@ -3,7 +3,7 @@
 A snapshot says all of one share partition, an update what a write changed; a snapshot's key without
 a value forgets it. All that is before the oldest snapshot that still counts may be deleted.
 
-Sources: ShareCoordinatorRecordHelpers, ShareGroupOffset@4.3.1 (facts); KIP-932.
+Sources: ShareCoordinatorRecordHelpers, ShareGroupOffset@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

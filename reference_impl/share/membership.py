@@ -8,7 +8,7 @@ the share coordinator is to be initialised: `HeartbeatResult.initialise` says wh
 
 Refusals are `ApiError`, a code and Kafka's words.
 
-Sources: GroupMetadataManager.shareGroupHeartbeat, GroupCoordinatorService@4.3.1 (facts); KIP-932;
+Sources: GroupMetadataManager.shareGroupHeartbeat, GroupCoordinatorService@4.3.1; KIP-932;
 observed on 4.3.1.
 """
 

@@ -8,7 +8,7 @@ went well. A lock that ended is no change anybody could take back, so `expire` o
 `limits()` is what configs say at the moment. Offsets are the log's, instants ms. Refusals are
 `AcknowledgementError`, a code and Kafka's words.
 
-Sources: SharePartition@4.3.1 (facts); KIP-932, KIP-1222, KIP-1226; observed on 4.3.1.
+Sources: SharePartition@4.3.1; KIP-932, KIP-1222, KIP-1226; observed on 4.3.1.
 """
 
 from __future__ import annotations

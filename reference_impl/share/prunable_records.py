@@ -5,7 +5,7 @@ snapshots says nothing any more. One that is forgotten needs nothing: its tombst
 the last that was written, and holds nothing back from then on. Whoever is not written to for long
 does; that is what snapshots of cold share partitions are for.
 
-Sources: ShareCoordinatorOffsetsManager@4.3.1 (facts).
+Sources: ShareCoordinatorOffsetsManager@4.3.1.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ nothing to say, except those that were added since the last one, or failed. A se
 the connection it began on. Refusals are `ApiError` with an error code.
 
 Sources: SharePartitionManager.newContext, ShareSessionCache, ShareSession, CachedSharePartition,
-PartitionRotateStrategy@4.3.1 (facts); KIP-932.
+PartitionRotateStrategy@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

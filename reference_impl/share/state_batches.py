@@ -4,7 +4,7 @@ Where two overlap, the one that was delivered more often wins, or of equals the 
 on; the rest of the other stays. Records before the start offset are dropped, and neighbours that
 say the same become one.
 
-Sources: PersisterStateBatchCombiner@4.3.1 (facts).
+Sources: PersisterStateBatchCombiner@4.3.1.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from touchstone.suites.kit.three_brokers import (
     refused,
     stopped,
     stored,
-    unstamped,
     until_led,
+    without_epochs,
     write,
 )
 
@@ -190,11 +190,11 @@ def test_all_needs_the_minimum_in_sync(case):
         write(name, TWO, name="one", acks=1),
         write(name, TWO, name="none", acks=0),
         end(name),
-        read(name, name="before", **unstamped(case)),
+        read(name, name="before", **without_epochs(case)),
         start_broker(2),
         until_led(case, name, 1, [1, 2], "back"),
         write(name, THREE, name="again"),
-        read(name, name="after", **unstamped(case)),
+        read(name, name="after", **without_epochs(case)),
         expect=all_of(
             refused("all", ErrorCode.NOT_ENOUGH_REPLICAS),
             stored("one", 1),

@@ -23,7 +23,7 @@ from touchstone.suites.kit.three_brokers import (
     LEADER,
     PART,
     SHORT_SESSIONS,
-    EpochsByChance,
+    EpochsVary,
     a_log,
     led_by,
     look,
@@ -118,7 +118,7 @@ def test_a_topic_grows_without_its_brokers(case):
     """CreatePartitions accepts a replica on a stopped broker and the live replica leads; ZooKeeper
     releases answer INVALID_REPLICA_ASSIGNMENT.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     led_ = Until(
         look(case, name), "topics[0].partitions", "len ==", 2,
@@ -149,7 +149,7 @@ def test_deletion_while_a_replica_is_absent(case):
     """In ZooKeeper releases the deletion of a topic with a replica on a stopped broker ends after
     its return (REQUEST_TIMED_OUT or no error before); KRaft deletes at once.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name, answers = case.topic(), "responses[0].error_code"
     return case.scenario(
         a_log(name, (1, 2), ONE),

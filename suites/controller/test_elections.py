@@ -19,7 +19,7 @@ from touchstone.suites.kit.three_brokers import (
     PART,
     SHORT_SESSIONS,
     SHORT_SESSIONS_UNHARMED,
-    EpochsByChance,
+    EpochsVary,
     a_log,
     end,
     led_by,
@@ -91,7 +91,7 @@ def test_assignments_decide_not_the_isr(case):
 @claim("controller.who-left-the-isr-is-passed-over", evidence=("CTL-16",), **SHORT_SESSIONS)
 def test_who_left_the_isr_is_passed_over(case):
     """An election skips the next replica of the assignment while it is outside the ISR."""
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
@@ -325,7 +325,7 @@ def test_elections_for_every_partition(case):
     """ElectLeaders of two partitions answers each by itself: one gets a new leader, the other needs
     none.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name, rows, each = case.topic(), {0: [1, 2], 1: [2, 1]}, "topics[0].partitions[*].leader_id"
     return case.scenario(
         placed(name, rows),

@@ -26,7 +26,7 @@ from touchstone.suites.kit.three_brokers import (
     LEADER,
     SHORT_SESSIONS,
     SHORT_SESSIONS_UNHARMED,
-    EpochsByChance,
+    EpochsVary,
     a_log,
     led_by,
     look,
@@ -168,7 +168,7 @@ def test_another_takes_over(case):
     """When the controller dies, another broker becomes controller, elects leaders and creates
     topics; requests with the old controller epoch answer STALE_CONTROLLER_EPOCH.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name, later = case.topic(), case.topic("later")
     return case.scenario(
         a_log(name, (0, 1, 2), ONE),

@@ -18,6 +18,7 @@ from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
 from touchstone.suites.kit.topics import a_log, among
 
 PARTITION = "responses[0].partitions[0]"
+PRODUCED = "responses[0].partition_responses[0]"
 MINUTE_MS, AGES_MS = 60_000, 600_000
 VERSIONS = among(0, 4, 12, 17)
 
@@ -67,7 +68,7 @@ def test_enough_bytes_are_answered_at_once(case):
     evidence=("FETCH-05",),
     api="Fetch",
     versions=every("Fetch"),
-    where=among(0, 4, 12, 17),
+    where=VERSIONS,
 )
 def test_a_minimum_of_nothing_is_answered_at_once(case):
     """Fetch with min_bytes=0 is answered at once, even without records."""
@@ -132,7 +133,7 @@ def test_of_no_partition_is_answered_at_once(case):
     evidence=("FETCH-08", "FETCH-09"),
     api="Fetch",
     versions=every("Fetch"),
-    where=among(0, 4, 12, 17),
+    where=VERSIONS,
 )
 def test_waits_for_an_append(case):
     """Fetch at the log end waits until an append on another connection completes it."""
@@ -145,8 +146,7 @@ def test_waits_for_an_append(case):
         produce(topic, 0, batch(ONE), name="append"),
         Await("fetch"),
         expect=all_of(
-            answer("append", PARTITION.replace("partitions", "partition_responses")
-                   + ".error_code").is_(ErrorCode.NONE),
+            answer("append", f"{PRODUCED}.error_code").is_(ErrorCode.NONE),
             records("fetch", "[*].value").is_([ONE]),
         ),
     )  # fmt: skip
@@ -179,7 +179,7 @@ def test_waits_until_there_are_enough_bytes(case):
     evidence=("FETCH-08",),
     api="Fetch",
     versions=every("Fetch"),
-    where=among(0, 4, 12, 17),
+    where=VERSIONS,
 )
 def test_answers_with_what_there_is_when_time_is_up(case):
     """Fetch with fewer than min_bytes available answers them after max_wait_ms."""

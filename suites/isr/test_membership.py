@@ -21,16 +21,16 @@ from touchstone.suites.kit.three_brokers import (
     READ,
     SHORT_SESSIONS,
     SHORT_SESSIONS_APART,
-    EpochsByChance,
+    EpochsVary,
     a_log,
     led_by,
     marked,
     read,
     stopped,
     stored,
-    unstamped,
     until_leaderless,
     until_led,
+    without_epochs,
     write,
 )
 
@@ -42,14 +42,14 @@ def test_a_stopped_follower_leaves_at_once(case):
     """A follower that shuts down leaves the ISR and becomes an offline replica; the leader epoch
     rises in ZooKeeper releases and stays in KRaft.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
         stopped(2),
         until_led(case, name, 1, [1, 0]),
         write(name, TWO),
-        read(name, **unstamped(case)),
+        read(name, **without_epochs(case)),
         expect=all_of(
             led_by("look", 1, [1, 0], 1, 0),
             answer("look", OFFLINE).is_([2]),
@@ -81,7 +81,7 @@ def test_a_killed_follower_leaves_with_its_session(case):
 @claim("isr.a-follower-that-returns-is-last", evidence=("REPL-16", "CTL-18"), **SHORT_SESSIONS)
 def test_a_follower_that_returns_is_last(case):
     """A follower that restarts catches up and rejoins the ISR without a new leader epoch."""
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2, 0), ONE),
@@ -155,7 +155,7 @@ def test_its_last_member_stays_in_it(case):
         until_leaderless(case, name, offline=[1, 2]),
         start_broker(1),
         until_led(case, name, 1, [1], "back"),
-        marked(name, 2, **unstamped(case)),
+        marked(name, 2, **without_epochs(case)),
         expect=all_of(
             answer("nobody", f"{PART}.error_code").is_one_of(
                 ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.LISTENER_NOT_FOUND
@@ -188,7 +188,7 @@ def test_only_its_members_are_elected(case):
         until_leaderless(case, name, "still", at=2, offline=[1]),
         start_broker(1),
         until_led(case, name, 1, [1, 2], "back"),
-        marked(name, 2, **unstamped(case)),
+        marked(name, 2, **without_epochs(case)),
         expect=all_of(
             answer("still", LEADER).is_(-1),
             answer("still", OFFLINE).is_([1]),
@@ -206,7 +206,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
     """With unclean.leader.election.enable a replica outside the ISR leads and loses the records it
     lacks: reads beyond its end answer OFFSET_OUT_OF_RANGE, and the old leader truncates to it.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE, configs=UNCLEAN),
@@ -223,7 +223,7 @@ def test_an_unclean_leader_loses_what_it_never_had(case):
         until_led(case, name, 2, [2, 1], "joined"),
         stop_broker(2),
         until_led(case, name, 1, [1], "led again"),
-        marked(name, 2, **unstamped(case)),
+        marked(name, 2, **without_epochs(case)),
         expect=all_of(
             answer("unclean", LEADER).is_(2),
             answer("beyond", f"{READ}.error_code").is_(ErrorCode.OFFSET_OUT_OF_RANGE),

@@ -153,7 +153,7 @@ def marked(topic: Any, mark: int, *, at: int = 1, name: str = "read", **how: Any
     return Until(read(topic, at=at, name=name, **how), MARK, "==", mark)
 
 
-def unstamped(case: Any) -> dict[str, Any]:
+def without_epochs(case: Any) -> dict[str, Any]:
     """Spread into a read whose batches' epochs are left out on 1.0.
 
     There the stop of a follower counts as one epoch or as two (harness/judgement/epochs.py); a
@@ -168,8 +168,8 @@ def end(topic: Any, partition: int = 0, *, at: int = 1, name: str = "end", **how
 
 
 @dataclass(frozen=True, slots=True)
-class EpochsByChance:
-    """A case in which leader epochs were seen to be chance before KRaft: see `as_told`."""
+class EpochsVary:
+    """A case whose leader epochs on 2.2 vary from run to run: see `metadata_version`."""
 
     case: Any
 
@@ -177,20 +177,20 @@ class EpochsByChance:
         return getattr(self.case, name)
 
 
-def as_told(case: Any) -> int:
+def metadata_version(case: Any) -> int:
     """The version of Metadata that says most of what this release can say without topic ids.
 
     In 1.0 and 2.2 the stop of a follower counts as one leader epoch or as two, and the judge frees
-    the epochs that follow (harness/judgement/epochs.py). The claims listed above were recorded
-    before it did, and do not ask for epochs.
+    the epochs that follow (harness/judgement/epochs.py). Claims that wrap their case in
+    EpochsVary were recorded before it did, and do not ask 2.2 for epochs.
     """
-    by_chance = case.release == "2.2" and isinstance(case, EpochsByChance)
-    return 5 if case.release == "1.0" or by_chance else 7
+    epochs_vary = case.release == "2.2" and isinstance(case, EpochsVary)
+    return 5 if case.release == "1.0" or epochs_vary else 7
 
 
 def look(case: Any, topic: Any, name: str = "look", *, at: int = 0) -> Ask:
     """How one broker sees the topic."""
-    return metadata(topic, version=as_told(case), broker=at, name=name)
+    return metadata(topic, version=metadata_version(case), broker=at, name=name)
 
 
 def until_led(
@@ -244,7 +244,7 @@ def led_by(
     return by_release(
         {
             "1.0": all_of(found, kept),
-            "2.2": all_of(found, kept),  # see as_told
+            "2.2": all_of(found, kept),  # see metadata_version
             "2.8": all_of(found, kept, epoch.is_(zk)),
             "3.9": all_of(found, kept, epoch.is_(zk if kraft is None else kraft)),
             "4.3": all_of(

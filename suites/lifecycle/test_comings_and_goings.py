@@ -33,7 +33,7 @@ from touchstone.suites.kit.three_brokers import (
     SHORT_SESSIONS_APART,
     SHORT_SESSIONS_UNHARMED,
     WRITTEN,
-    EpochsByChance,
+    EpochsVary,
     a_log,
     look,
     marked,
@@ -54,7 +54,7 @@ def test_leaders_move_before_a_stop_ends(case):
     """A controlled shutdown moves the leadership of every partition with another ISR member before
     it ends.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     rows = {"two": (1, 2), "first": (1, 0), "followed": (2, 1), "three": (1, 2, 0)}
     topics = {word: case.topic(word) for word in rows}
     wanted = {"two": 2, "first": 0, "followed": 2, "three": 2}

@@ -3,7 +3,7 @@ refused.
 
 The broker checks nothing else: neither whether the group exists nor any id.
 
-Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1 (facts); observed there.
+Sources: KIP-1071; KafkaApis.isStreamsGroupProtocolEnabled at 4.3.1; observed there.
 """
 
 from touchstone.harness.model.claim import claim, every

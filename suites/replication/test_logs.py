@@ -27,7 +27,7 @@ from touchstone.suites.kit.three_brokers import (
     PART,
     READ,
     SHORT_SESSIONS,
-    EpochsByChance,
+    EpochsVary,
     a_log,
     end,
     follow,
@@ -36,8 +36,8 @@ from touchstone.suites.kit.three_brokers import (
     refused,
     stopped,
     stored,
-    unstamped,
     until_led,
+    without_epochs,
     write,
 )
 
@@ -47,7 +47,7 @@ MARKED_LOW = f"{PART}.low_watermark"
 @claim("replication.a-follower-catches-up", evidence=("REPL-05", "REPL-16"), **SHORT_SESSIONS)
 def test_a_follower_catches_up(case):
     """A follower that was down replicates the records written meanwhile before it can lead."""
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE),
@@ -59,7 +59,7 @@ def test_a_follower_catches_up(case):
         until_led(case, name, 1, [1, 2], "joined"),
         stop_broker(1),
         until_led(case, name, 2, [2], "led"),
-        marked(name, 4, at=2, **unstamped(case)),
+        marked(name, 4, at=2, **without_epochs(case)),
         expect=all_of(records("read", "[1].value").is_(TWO), records("read", "[3].value").is_(ONE)),
     )
 
@@ -215,7 +215,7 @@ def test_a_stopped_replica_is_not_waited_for(case):
     """DeleteRecords does not wait for a stopped replica, which moves its log start offset when it
     returns.
     """
-    case = EpochsByChance(case)
+    case = EpochsVary(case)
     name = case.topic()
     return case.scenario(
         a_log(name, (1, 2), ONE, TWO),

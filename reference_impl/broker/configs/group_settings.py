@@ -4,7 +4,7 @@ A group need not be there to have configs, nor do they go with it. A value must 
 within the rule its table gives, within the bounds the broker sets for all groups, and a session
 must be longer than the time between two heartbeats.
 
-Sources: GroupConfig.validate, ConfigurationControlManager@4.3.1 (facts); KIP-848, KIP-932; observed
+Sources: GroupConfig.validate, ConfigurationControlManager@4.3.1; KIP-848, KIP-932; observed
 on 4.3.1.
 """
 

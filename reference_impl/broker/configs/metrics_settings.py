@@ -4,7 +4,7 @@ A subscription is a config resource with a name of its own and three settings. I
 has one.
 
 Sources: KIP-714; ClientMetricsConfigs.validate, ConfigurationControlManager at 3.9.2 and 4.3.1
-(facts); ConfigCommand tried on both.
+; ConfigCommand tried on both.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ groups that have a member who speaks KIP-848. Each operation's records are appen
 with those of a conversion from or to a classic group; the answer waits until they are replicated.
 What could not be kept did not happen: the group is read from the log again.
 
-Sources: KIP-848; GroupCoordinatorService, CoordinatorOperationExceptionHelper@4.3.1 (facts);
+Sources: KIP-848; GroupCoordinatorService, CoordinatorOperationExceptionHelper@4.3.1;
 observed on 4.3.1.
 """
 

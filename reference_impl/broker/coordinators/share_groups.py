@@ -4,7 +4,7 @@ They stand beside the groups of `groups.py`, under ids that no other kind of gro
 heartbeat changes is written down before it is answered; what it wants initialised is asked of the
 share coordinator after, and written down as well. A session that ends takes its member along.
 
-Sources: GroupCoordinatorService, GroupMetadataManager@4.3.1 (facts); KIP-932; observed on 4.3.1.
+Sources: GroupCoordinatorService, GroupMetadataManager@4.3.1; KIP-932; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ They stand with the share coordinator; which topics a group has there its own co
 Altering begins a share partition anew and wants a group without members, as does deleting.
 
 Sources: GroupCoordinatorService.describeShareGroupOffsets, alterShareGroupOffsets,
-deleteShareGroupOffsets@4.3.1 (facts); KIP-932, KIP-1226; observed on 4.3.1.
+deleteShareGroupOffsets@4.3.1; KIP-932, KIP-1226; observed on 4.3.1.
 """
 
 from __future__ import annotations

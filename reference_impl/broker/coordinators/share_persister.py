@@ -4,7 +4,7 @@ That may be the broker itself or another, which is sent requests 83 to 87. The t
 is made by the first who needs it. What fails for a reason that passes is asked again, with growing
 pauses and five times at most.
 
-Sources: DefaultStatePersister, PersisterStateManager@4.3.1 (facts); KIP-932.
+Sources: DefaultStatePersister, PersisterStateManager@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

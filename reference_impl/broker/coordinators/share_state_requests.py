@@ -3,7 +3,7 @@
 Whoever asks for nothing, or for a group without a name, is answered nothing. The answer comes when
 everything that was to be written is.
 
-Sources: ShareCoordinatorService@4.3.1 (facts); KIP-932; observed on 4.3.1.
+Sources: ShareCoordinatorService@4.3.1; KIP-932; observed on 4.3.1.
 """
 
 from __future__ import annotations

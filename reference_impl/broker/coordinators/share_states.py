@@ -8,7 +8,7 @@ of deleted topics are deleted with them. From time to time what snapshots made r
 from the log, and share partitions that nobody writes to get a snapshot, so that they do not hold
 that back. Both settings are internal ones of Kafka's and show nowhere.
 
-Sources: ShareCoordinatorService@4.3.1 (facts); KIP-932; observed on 4.3.1.
+Sources: ShareCoordinatorService@4.3.1; KIP-932; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ groups whose members are Kafka Streams applications. Each operation's records ar
 batch; the answer waits until they are replicated. What could not be kept did not happen: the group
 is read from the log again.
 
-Sources: KIP-1071; GroupCoordinatorService, KafkaApis.isStreamsGroupProtocolEnabled@4.3.1 (facts);
+Sources: KIP-1071; GroupCoordinatorService, KafkaApis.isStreamsGroupProtocolEnabled@4.3.1;
 observed on 4.3.1.
 """
 

@@ -4,7 +4,7 @@ The coordinator says which are missing; the broker that answers asks the control
 does not wait: the member's next heartbeat finds them. What the controller refused is not asked
 again for two heartbeats' time, and the members are told why.
 
-Sources: KIP-1071; AutoTopicCreationManager.createStreamsInternalTopics@4.3.1 (facts); observed on
+Sources: KIP-1071; AutoTopicCreationManager.createStreamsInternalTopics@4.3.1; observed on
 4.3.1.
 """
 

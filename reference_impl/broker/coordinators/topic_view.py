@@ -3,7 +3,7 @@
 Worked out anew when the cluster changed. A group compares the hash of its topics with the one it
 wrote down, so that it notices what changed while another broker coordinated it (KIP-1101).
 
-Sources: Utils.computeTopicHash@4.3.1 (facts).
+Sources: Utils.computeTopicHash@4.3.1.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ subscription is unknown may ask again at once (4.3). It forgets a client with it
 after three intervals, or when there are too many. What comes is handed to the cluster's receivers;
 where there are none, as in a Kafka without a plugin, it is checked and dropped.
 
-Sources: KIP-714; ClientMetricsManager, ClientMetricsInstance@4.3.1 (facts), the same in 3.9;
+Sources: KIP-714; ClientMetricsManager, ClientMetricsInstance@4.3.1, the same in 3.9;
 observed on both.
 """
 

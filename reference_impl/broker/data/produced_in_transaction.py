@@ -1,14 +1,15 @@
-"""A Produce in a transaction is verified first, and told the result in its version's words.
+"""A Produce in a transaction is verified first; each version has its own codes for the result.
 
 Only partitions that this broker leads and where the producer has nothing open yet are asked about:
-once a transaction has begun in a log, its own batches prove it. Where the question adds them, the
-first batch of a producer that the log knows nothing of has to be its first at all. A log that knows
+once a transaction has begun in a log, its own batches prove it. Where the question adds partitions
+to the transaction (v12), a batch of a producer that the log does not know must have the base
+sequence 0. A log that knows
 a newer epoch of the producer ends the matter (4.3): a coordinator that is stuck would have it retry
 until its records expire.
 
 Sources: ReplicaManager.handleProduceAppend, maybeStartTransactionVerificationForPartition on trunk
 of 2024-10; KIP-890; ProducerAppendInfo.checkSequence, UnifiedLog.maybeStartTransactionVerification
-@4.3.1 (facts); observed on 3.9.2 and 4.3.1.
+@4.3.1; observed on 3.9.2 and 4.3.1.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Refusal(NamedTuple):
 
 Refusals = dict[TopicPartition, Refusal]
 _FENCED = Refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
-_HEADLESS = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=True)
+_FIRST_BATCH_MISSING = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=True)
 
 
 def transactional(records: bytes | None) -> bool:
@@ -103,7 +104,7 @@ class TransactionVerification:
         def then(answer: Struct) -> None:
             found = {key: _refusal(version, code) for key, code in answer["codes"].items()}
             if adds:
-                found |= {key: _HEADLESS for key in headless if found[key] is None}
+                found |= {key: _FIRST_BATCH_MISSING for key in headless if found[key] is None}
             refused = {key: one for key, one in found.items() if one is not None}
             told.give({"refusals": fenced | refused})
 

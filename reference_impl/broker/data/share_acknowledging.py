@@ -1,6 +1,6 @@
 """ShareAcknowledge and ShareFetch share the handling of acknowledgements and the rows of answers.
 
-Sources: KafkaApis.handleAcknowledgements@4.3.1 (facts); KIP-932, KIP-1222; observed on 4.3.1.
+Sources: KafkaApis.handleAcknowledgements@4.3.1; KIP-932, KIP-1222; observed on 4.3.1.
 """
 
 from __future__ import annotations

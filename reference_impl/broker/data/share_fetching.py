@@ -5,7 +5,7 @@ when one of them cannot be read, or when its time is up. The bytes it may have a
 those partitions. What was read before the log's start moves the share partition there and answers
 nothing this time.
 
-Sources: DelayedShareFetch, ShareFetchUtils, PartitionMaxBytesStrategy@4.3.1 (facts); KIP-932.
+Sources: DelayedShareFetch, ShareFetchUtils, PartitionMaxBytesStrategy@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

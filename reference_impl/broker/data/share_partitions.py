@@ -6,7 +6,7 @@ and fetches wait; one that will not wait has nothing. One that the coordinator h
 partition is led by another, or whose group has nobody left that fetches here, is forgotten, and
 with it which records are acquired: those are not written down. Locks end by an alarm.
 
-Sources: SharePartitionManager, SharePartition, ShareFetchUtils@4.3.1 (facts); KIP-932.
+Sources: SharePartitionManager, SharePartition, ShareFetchUtils@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ With a session its member's records go back to where others may have them. A gro
 has a session here any more is not thought of any longer (`share_partitions.forget_group`), so that
 what is written down is all that counts of it.
 
-Sources: ShareSessionCache, SharePartitionManager.ShareGroupListenerImpl@4.3.1 (facts); KIP-932.
+Sources: ShareSessionCache, SharePartitionManager.ShareGroupListenerImpl@4.3.1; KIP-932.
 """
 
 from __future__ import annotations

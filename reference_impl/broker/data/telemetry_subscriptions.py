@@ -5,7 +5,7 @@ the most frequent of them says. Their id is worked out from what they are and fr
 is, so that every broker of a cluster gives the same.
 
 Sources: KIP-714; ClientMetricsManager.createClientInstance, ClientMetricsInstanceMetadata,
-ClientMetricsConfigs@4.3.1 (facts), the same in 3.9; observed on both.
+ClientMetricsConfigs@4.3.1, the same in 3.9; observed on both.
 """
 
 from __future__ import annotations

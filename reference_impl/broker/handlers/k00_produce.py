@@ -21,13 +21,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from touchstone.reference_impl.broker.data import produced_in_transaction
 from touchstone.reference_impl.broker.data.produced_in_transaction import (
     Refusal,
     Refusals,
     TransactionVerification,
-)
-from touchstone.reference_impl.broker.data.produced_in_transaction import (
-    transactional as in_transaction,
 )
 from touchstone.reference_impl.broker.effects import NEVER, Hangup, NoReply, Request, Wait
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -52,7 +50,8 @@ LENGTH_END = 12  # of an entry: its offset and its length, which counts what fol
 INT_MOST = 2**31 - 1 - LENGTH_END
 PRODUCER_ID_END = 51
 FIRST_BY_ID = 13
-# A row of the answer, and the offset that the high watermark has to reach before; None for none.
+# A row of the answer, and the offset that the high watermark must reach before the answer is sent;
+# None where it need not wait.
 Appended = tuple[Struct, int | None]
 
 # Errors that Kafka foresees answer without a log start offset; others tell it.
@@ -138,8 +137,9 @@ class _Produce:
     def _append_one(
         self, name: str | None, given: list[Struct], refusal: Refusal | None, now: int
     ) -> Appended:
-        """The row of a partition. Of one that is named several times the last is appended whose
-        records have the right shape, and yet an error of another's shape is what is answered.
+        """The row of a partition. Where the request names it several times, the last entry whose
+        records have the right shape is appended; if any entry has not, its error is answered all
+        the same.
         """
         last = given[-1]
         judged = len(given) > 1 and self._persona.quirk("produce.judges-repeated-partitions")
@@ -295,7 +295,7 @@ def _trouble_before(
                 next(entries(records), None)
             except RecordError as fault:
                 return _everywhere(request, ErrorCode.CORRUPT_MESSAGE, fault.reason)
-        transactional = transactional or in_transaction(records)
+        transactional = transactional or produced_in_transaction.transactional(records)
     nameless = transactional and request.body["transactional_id"] is None
     if nameless and quirk("produce.transactional-needs-id"):
         return _everywhere(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)

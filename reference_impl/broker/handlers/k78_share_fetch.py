@@ -4,7 +4,7 @@ A request may acknowledge before it reads; each partition's row says how both we
 of acquiring (KIP-1206) and renewals, which read nothing (KIP-1222). A member that gets no session
 because the cache is full is answered only after the time that it would have waited.
 
-Sources: KafkaApis.handleShareFetchRequest@4.3.1 (facts); observed on 4.3.1.
+Sources: KafkaApis.handleShareFetchRequest@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
 _NOT_WHILE_RENEWING = ("max_bytes", "min_bytes", "max_records", "max_wait_ms")
-_WORDS = {"max_bytes": "maxBytes", "min_bytes": "minBytes", "max_records": "maxRecords"}
 
 
 def handle(

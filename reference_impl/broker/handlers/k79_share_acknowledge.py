@@ -3,7 +3,7 @@
 v2 may also renew the locks of records (KIP-1222). What a partition's row says is the fault of the
 first record that could not be acknowledged; then none of its partition was.
 
-Sources: KafkaApis.handleShareAcknowledgeRequest, handleAcknowledgements@4.3.1 (facts); observed on
+Sources: KafkaApis.handleShareAcknowledgeRequest, handleAcknowledgements@4.3.1; observed on
 4.3.1.
 """
 

@@ -4,7 +4,7 @@ The topics of a topology are looked at first: no internal topic of the brokers',
 a topic may have. Where internal topics of the application are missing they are asked for after the
 answer.
 
-Sources: KIP-1071; KafkaApis.handleStreamsGroupHeartbeat@4.3.1 (facts); group/streams; observed on
+Sources: KIP-1071; KafkaApis.handleStreamsGroupHeartbeat@4.3.1; group/streams; observed on
 4.3.1.
 """
 

@@ -3,7 +3,7 @@
 A topology that is ready is shown with the partitions that were counted for it, another as its
 members told it.
 
-Sources: KIP-1071; StreamsGroup.asDescribedGroup@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-1071; StreamsGroup.asDescribedGroup@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

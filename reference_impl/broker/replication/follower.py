@@ -7,7 +7,7 @@ new leader epoch it makes sure that its log is a prefix of the leader's: newer r
 their last epoch and are told where the logs part (KIP-595), older ones ask OffsetForLeaderEpoch
 first, and where no epoch is known the log is cut to the high watermark (REPL-22). A partition that
 fails rests for `replica.fetch.backoff.ms`; one whose epoch is fenced rests until the controller
-says something new. Nothing is sent here: `broker.ask` makes a value that the rim carries out.
+says something new. Nothing is sent here: `broker.ask` makes a value that `io` carries out.
 
 Sources: AbstractFetcherThread, ReplicaFetcherThread, FetchSessionHandler at 1.0.2, 2.2.1, 2.8.2 and
 3.9; REPL-01 to REPL-05, REPL-21 to REPL-23; KIP-101, KIP-227, KIP-279, KIP-320, KIP-595.

@@ -253,11 +253,11 @@ class Replicas:
 
     def _lead(self, replica: Replica, state: LeaderState, now: int) -> None:
         self._unfollow((state.topic, state.index))
-        strangers = set(state.replicas) - set(replica.replicas) if replica.is_leader else set()
+        new_replicas = set(state.replicas) - set(replica.replicas) if replica.is_leader else set()
         new = replica.lead(state, now)
         if new:
-            strangers = set(state.replicas)
-        for broker in strangers - {self._broker.id}:
+            new_replicas = set(state.replicas)
+        for broker in new_replicas - {self._broker.id}:
             self._newest[broker] = self._newest.get(broker, 0) + 1
             self._broker.purgatory.touch(("to follow", broker))
         if new or self._broker.persona.quirk("isr.smaller-moves-high-watermark"):
@@ -266,7 +266,9 @@ class Replicas:
             self._watch_lag(now)
 
     def _follow(self, replica: Replica, state: LeaderState) -> None:
-        """A broker that is shutting down follows nobody new: its leader would wait for it."""
+        """Start to fetch from the leader of `state`. A broker that is shutting down does not: the
+        leader would count on a follower that is about to stop.
+        """
         if replica.follow(state):
             self._unfollow((state.topic, state.index))
             leaving = self._broker.cluster.node(self._broker.id).stopping

@@ -2,7 +2,7 @@
 
 The states stand in `sasl_states`. One authenticator belongs to one connection and knows of it only
 its state and one exchange, so a peer that says nothing, or the wrong thing, costs no more than that
-(frames before the end are bounded by sasl.server.max.receive.size, in the rim). Where sessions have
+(frames before the end are bounded by sasl.server.max.receive.size, in `io`). Where sessions have
 an end (connections.max.reauth.ms), a handshake begins a re-authentication, at most once in a
 second; a request after the end of the session closes the connection (KIP-368).
 

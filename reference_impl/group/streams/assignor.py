@@ -5,7 +5,7 @@ decides, filled in the order of its HashMap, so the choice is the same on every 
 stateful subtopologies only, go where the task was, else to the least loaded process that has
 nothing of the task yet; 4.3.1 assigns no warm-up tasks.
 
-Sources: KIP-1071; StickyTaskAssignor, ProcessState@4.3.1 (facts); compared with its assignments.
+Sources: KIP-1071; StickyTaskAssignor, ProcessState@4.3.1; compared with its assignments.
 """
 
 from __future__ import annotations

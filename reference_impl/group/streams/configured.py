@@ -3,7 +3,7 @@
 It is ready when every topic exists in the right size. Else a status says why not; where only
 internal topics are missing they are listed, and the broker that answers makes them.
 
-Sources: KIP-1071; InternalTopicManager, ConfiguredTopology@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-1071; InternalTopicManager, ConfiguredTopology@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

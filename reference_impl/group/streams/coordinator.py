@@ -10,7 +10,7 @@ assignment; later ones are not made more often than the assignment interval allo
 
 Every change is written into the group's journal as Kafka's records. Refusals are `ApiError`.
 
-Sources: KIP-1071; GroupMetadataManager.streamsGroupHeartbeat@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-1071; GroupMetadataManager.streamsGroupHeartbeat@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ written: until then there is no group whose fields could stay (seen on 4.3.1).
 
 `journal` holds what the last operation changed, as records in Kafka's order.
 
-Sources: KIP-1071; StreamsGroup, StreamsGroupMember@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-1071; StreamsGroup, StreamsGroupMember@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the members: where two members of one process have the same standby task (one of
 another process meanwhile), the first that gives it up takes the process off the index. Seen on
 4.3.1 in 1 of some 60 random walks.
 
-Sources: StreamsGroup.maybeUpdateTaskProcessId@4.3.1 (facts).
+Sources: StreamsGroup.maybeUpdateTaskProcessId@4.3.1.
 """
 
 from __future__ import annotations

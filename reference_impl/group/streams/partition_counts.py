@@ -5,7 +5,7 @@ application says a number; topics that are joined must have equally many; a chan
 its subtopology has tasks. What does not work out is a status (`TopicsUnfit`), what could never work
 out an error.
 
-Sources: KIP-1071; RepartitionTopics, CopartitionedTopicsEnforcer, ChangelogTopics@4.3.1 (facts).
+Sources: KIP-1071; RepartitionTopics, CopartitionedTopicsEnforcer, ChangelogTopics@4.3.1.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A task is free for a process only when nobody else has it active and this proces
 so that the state on a disk is never opened twice. A total table says what a member does; the step
 itself is the same from every state.
 
-Sources: KIP-1071; CurrentAssignmentBuilder@4.3.1 (facts); observed on 4.3.1.
+Sources: KIP-1071; CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A record per group epoch, topology and target epoch, and per member's metadata, 
 assignment; a tombstone for each that went. Functions that write give entries (type, key, value), so
 that an operation's records are one list in Kafka's order.
 
-Sources: KIP-1071; StreamsCoordinatorRecordHelpers, GroupMetadataManager.replay@4.3.1 (facts);
+Sources: KIP-1071; StreamsCoordinatorRecordHelpers, GroupMetadataManager.replay@4.3.1;
 compared with the records that 4.3.1 wrote for the same heartbeats.
 """
 

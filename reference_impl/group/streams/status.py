@@ -1,6 +1,6 @@
 """An answer to a streams heartbeat carries statuses: what keeps the application from working.
 
-Sources: KIP-1071; StreamsGroupHeartbeatResponse.Status@4.3.1 (facts).
+Sources: KIP-1071; StreamsGroupHeartbeatResponse.Status@4.3.1.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ An active task remembers the epoch it was assigned in, so that a commit of an ol
 told from one of another owner (KIP-1251 for streams). 4.3.1 carries warm-up tasks in requests,
 records and answers, and its assignor makes none.
 
-Sources: KIP-1071; TasksTuple, TasksTupleWithEpochs@4.3.1 (facts).
+Sources: KIP-1071; TasksTuple, TasksTupleWithEpochs@4.3.1.
 """
 
 from __future__ import annotations

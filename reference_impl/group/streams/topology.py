@@ -3,7 +3,7 @@
 A group has one topology, that of the first member to join; who joins with an older epoch is told
 that it is stale, and 4.3.1 takes no newer one.
 
-Sources: KIP-1071; StreamsTopology@4.3.1 (facts).
+Sources: KIP-1071; StreamsTopology@4.3.1.
 """
 
 from __future__ import annotations

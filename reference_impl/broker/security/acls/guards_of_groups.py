@@ -31,7 +31,7 @@ from touchstone.reference_impl.cluster.acls import Operation as Op
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
-FIRST_BATCHED_FETCH, FIRST_FETCH_BY_ID = 8, 10
+FIRST_BATCHED_FETCH = 8
 FIRST_SHARE_COORDINATOR = 6
 GROUP_KEY, TRANSACTION_KEY, SHARE_KEY = 0, 1, 2
 _FOUND = {
