@@ -8,24 +8,23 @@ controller's, those too that take a cluster out of service: nobody else uses thi
 
 What counts is what the log says. A fault of ours is a record of level ERROR there, whatever the
 peer was answered, or an exception that comes out of the broker. Each kind of fault is kept once,
-with the frame that showed it. Reports carry what a leak would make grow: bytes of this process and
-what waits at the brokers.
+with the frame that showed it. Reports carry what a leak would make grow: bytes of
+objects (`held`), of logs, and what waits at the brokers.
 """
 
 from __future__ import annotations
 
-import gc
 import heapq
 import logging
 import os
 import random
-import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, pairs_of
+from touchstone.fuzz.held import held
 from touchstone.fuzz.mutators import mutators
 from touchstone.fuzz.segments import frames_in
 from touchstone.reference_impl.broker.assembly import Assembly
@@ -81,8 +80,8 @@ class Report:
     most_logged: tuple[int, bytes] = (0, b"")
     slowest: list[tuple[float, bytes]] = field(default_factory=list)  # seconds, the frame
     resident: int = 0  # bytes of this process
-    objects: int = 0
-    blocks: int = 0  # that Python's allocator has given out, whatever it keeps for later
+    held: Counter[str] = field(default_factory=Counter)  # bytes of its objects, by type
+    stored: int = 0  # bytes of all logs
     waiting: int = 0  # requests in the purgatory
 
     def took(self, seconds: float, frame: bytes) -> None:
@@ -279,11 +278,15 @@ class Soak:
                 self._cluster.create(name, [everywhere], {})
 
     def _measured(self) -> Report:
-        gc.collect()
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         self.report.resident = pages * os.sysconf("SC_PAGE_SIZE")
-        self.report.objects = len(gc.get_objects())
-        self.report.blocks = sys.getallocatedblocks()
+        self.report.held = held()
+        self.report.stored = sum(
+            log.size
+            for broker in self.brokers
+            for directory in broker.replicas.logs.directories()
+            for log in directory.logs.values()
+        )
         self.report.waiting = sum(len(broker.purgatory) for broker in self.brokers)
         return self.report
 

@@ -8,15 +8,17 @@ frame took is processor time, which a busy machine changes little.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 from touchstone.fuzz.cases import corpus
+from touchstone.fuzz.held import growth
 from touchstone.fuzz.soak import Report, Soak, hostile, pairs_for
 from touchstone.harness.bench.contest import Figure, Options
 
 STEP = 50_000  # frames between two lines of progress
 SEED = 1
-MOST_GROWTH = 32 << 20  # bytes of memory, from the end of the first tenth to the end of all
+MOST_GROWTH = 16 << 20  # bytes of objects, from the end of the first tenth to the end of all
 MIB = 1 << 20
 SHOWN = 5  # of the slowest frames
 
@@ -34,7 +36,8 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
     made = Soak(options.release, brokers, time.thread_time)
     known = [case.wire for case in corpus()]
     frames = hostile(pairs_for(options.release), SEED, known)
-    spent, early, shown, report = time.process_time(), 0, 0, made.report
+    spent, shown, report = time.process_time(), 0, made.report
+    early: Counter[str] = Counter()
     while report.frames < options.records:
         made.run(frames, min(STEP, options.records - report.frames))
         options.say(in_words(report))
@@ -42,7 +45,7 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
             options.say(f"{kind}: {frame.hex()}")
         shown = len(report.faults)
         if not early and report.frames * 10 >= options.records:
-            early = report.resident
+            early = report.held
     spent = time.process_time() - spent
     for took, frame in sorted(report.slowest, reverse=True)[:SHOWN]:
         options.say(f"{took * 1000:.0f} ms: {frame[:200].hex()}")
@@ -51,23 +54,24 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
     yield Figure("soak", what, round(report.frames / spent), "frames/s CPU")
     slowest = round(max(report.slowest)[0] * 1000, 1)
     yield Figure("soak", f"{what}: slowest", slowest, "ms CPU", more_is_better=False)
-    grown = round((report.resident - early) / MIB, 1)
-    yield Figure("soak", f"{what}: memory grown", grown, "MiB", more_is_better=False)
+    grown = round((report.held.total() - early.total()) / MIB, 1)
+    yield Figure("soak", f"{what}: objects grown", grown, "MiB", more_is_better=False)
 
 
-def judge(report: Report, early: int) -> None:
+def judge(report: Report, early: Counter[str]) -> None:
     """Raise Escaped for what a soak must not show."""
     for kind, frame in report.faults.items():
         raise Escaped(f"{len(report.faults)} kinds of fault, one {kind}: {frame.hex()}")
-    if report.resident - early > MOST_GROWTH:
-        raise Escaped(f"memory grew by {(report.resident - early) // MIB} MiB")
+    if report.held.total() - early.total() > MOST_GROWTH:
+        raise Escaped(f"objects grew: {growth(early, report.held)}")
 
 
 def in_words(report: Report) -> str:
     ends = ", ".join(f"{count:,} {ending}" for ending, count in report.endings.most_common())
     return (
         f"{report.frames:,} frames: {ends}; {len(report.faults)} kinds of fault, "
-        f"{report.resident // MIB} MiB, {report.objects:,} objects, {report.blocks:,} blocks, "
-        f"{report.waiting} wait, "
-        f"{report.logged:,} bytes of log, {report.most_logged[0]:,} at most of one frame"
+        f"{report.resident / MIB:.1f} MiB resident, {report.held.total() / MIB:.1f} of objects, "
+        f"{report.stored / MIB:.1f} of topics' logs, {report.waiting} wait; "
+        f"{report.logged:,} bytes written to the broker's log, {report.most_logged[0]:,} at most "
+        f"for one frame"
     )

@@ -1,6 +1,7 @@
 """What the bench of attacks sends and counts, without brokers."""
 
 import itertools
+from collections import Counter
 
 import pytest
 
@@ -29,8 +30,9 @@ def test_a_mix_is_whole_frames_of_its_seed(mix):
 
 
 def test_a_soak_fails_for_a_fault_and_for_memory():
-    soak.judge(Report(resident=soak.MOST_GROWTH), 0)
-    with pytest.raises(soak.Escaped, match="memory grew"):
-        soak.judge(Report(resident=soak.MOST_GROWTH + 1), 0)
+    early = Counter(bytes=1000)
+    soak.judge(Report(held=Counter(bytes=1000 + soak.MOST_GROWTH)), early)
+    with pytest.raises(soak.Escaped, match=r"objects grew: \+16\.0 MiB bytes"):
+        soak.judge(Report(held=Counter(bytes=1001 + soak.MOST_GROWTH)), early)
     with pytest.raises(soak.Escaped, match="KeyError: 00ff"):
-        soak.judge(Report(faults={"KeyError": b"\0\xff"}), 0)
+        soak.judge(Report(faults={"KeyError": b"\0\xff"}), early)
