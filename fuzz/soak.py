@@ -9,7 +9,7 @@ controller's, those too that take a cluster out of service: nobody else uses thi
 What counts is what the log says. A fault of ours is a record of level ERROR there, whatever the
 peer was answered, or an exception that comes out of the broker. Each kind of fault is kept once,
 with the frame that showed it. Reports carry what a leak would make grow: bytes of
-objects (`held`), of logs, and what waits at the brokers.
+objects (`object_sizes`), of logs, and what waits at the brokers.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, pairs_of
-from touchstone.fuzz.held import held
 from touchstone.fuzz.mutators import mutators
+from touchstone.fuzz.object_sizes import object_sizes
 from touchstone.fuzz.segments import frames_in
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
@@ -80,7 +80,7 @@ class Report:
     most_logged: tuple[int, bytes] = (0, b"")
     slowest: list[tuple[float, bytes]] = field(default_factory=list)  # seconds, the frame
     resident: int = 0  # bytes of this process
-    held: Counter[str] = field(default_factory=Counter)  # bytes of its objects, by type
+    object_bytes: Counter[str] = field(default_factory=Counter)  # bytes of its objects, by type
     stored: int = 0  # bytes of all logs
     waiting: int = 0  # requests in the purgatory
 
@@ -280,7 +280,7 @@ class Soak:
     def _measured(self) -> Report:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
         self.report.resident = pages * os.sysconf("SC_PAGE_SIZE")
-        self.report.held = held()
+        self.report.object_bytes = object_sizes()
         self.report.stored = sum(
             log.size
             for broker in self.brokers

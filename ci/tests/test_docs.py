@@ -22,6 +22,7 @@ from touchstone.harness.targets import target_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+PAIR = ROOT / "reference_impl"
 HEADER = rows.header(
     run="", started="", target="", release=None, kind="", oracle="", oracle_kind="", commit="",
     seed=0, host={}, planned=0, part={"index": 1, "of": 2, "total": 3},
@@ -247,3 +248,18 @@ def test_commands_of_the_readme_say_what_it_shows():
     done = console.run(text, leave_out=NOT_RUN_OF_README)
     assert {one.text for one in done} == shown - set(NOT_RUN_OF_README)
     assert [(one.text, one.said) for one in done if not one.agrees()] == []
+
+
+def test_the_walk_of_a_produce_names_files_and_functions_that_exist():
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    walk = text.partition("## A Produce")[2]
+    rows = [row.split("|")[2] for row in walk.splitlines() if row.startswith("| ")][1:]
+    assert len(rows) > 8
+    for row in rows:
+        named = re.findall(r"`([\w/]+\.py)`(?: \((`[^)]*)\))?", row)
+        assert named
+        for path, functions in named:
+            (file,) = [each for each in PAIR.rglob(path.rpartition("/")[2]) if each.match(path)]
+            code = file.read_text(encoding="utf-8")
+            for name in re.findall(r"`(\w+)`", functions):
+                assert f"def {name}(" in code, (path, name)

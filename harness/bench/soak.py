@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.held import growth
+from touchstone.fuzz.object_sizes import growth
 from touchstone.fuzz.soak import Report, Soak, hostile, pairs_for
 from touchstone.harness.bench.contest import Figure, Options
 
@@ -45,7 +45,7 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
             options.say(f"{kind}: {frame.hex()}")
         shown = len(report.faults)
         if not early and report.frames * 10 >= options.records:
-            early = report.held
+            early = report.object_bytes
     spent = time.process_time() - spent
     for took, frame in sorted(report.slowest, reverse=True)[:SHOWN]:
         options.say(f"{took * 1000:.0f} ms: {frame[:200].hex()}")
@@ -54,7 +54,7 @@ def soak(options: Options, brokers: int) -> Iterator[Figure]:
     yield Figure("soak", what, round(report.frames / spent), "frames/s CPU")
     slowest = round(max(report.slowest)[0] * 1000, 1)
     yield Figure("soak", f"{what}: slowest", slowest, "ms CPU", more_is_better=False)
-    grown = round((report.held.total() - early.total()) / MIB, 1)
+    grown = round((report.object_bytes.total() - early.total()) / MIB, 1)
     yield Figure("soak", f"{what}: objects grown", grown, "MiB", more_is_better=False)
 
 
@@ -62,15 +62,16 @@ def judge(report: Report, early: Counter[str]) -> None:
     """Raise Escaped for what a soak must not show."""
     for kind, frame in report.faults.items():
         raise Escaped(f"{len(report.faults)} kinds of fault, one {kind}: {frame.hex()}")
-    if report.held.total() - early.total() > MOST_GROWTH:
-        raise Escaped(f"objects grew: {growth(early, report.held)}")
+    if report.object_bytes.total() - early.total() > MOST_GROWTH:
+        raise Escaped(f"objects grew: {growth(early, report.object_bytes)}")
 
 
 def in_words(report: Report) -> str:
     ends = ", ".join(f"{count:,} {ending}" for ending, count in report.endings.most_common())
     return (
         f"{report.frames:,} frames: {ends}; {len(report.faults)} kinds of fault, "
-        f"{report.resident / MIB:.1f} MiB resident, {report.held.total() / MIB:.1f} of objects, "
+        f"{report.resident / MIB:.1f} MiB resident, "
+        f"{report.object_bytes.total() / MIB:.1f} of objects, "
         f"{report.stored / MIB:.1f} of topics' logs, {report.waiting} wait; "
         f"{report.logged:,} bytes written to the broker's log, {report.most_logged[0]:,} at most "
         f"for one frame"

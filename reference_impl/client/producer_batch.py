@@ -24,7 +24,7 @@ from touchstone.reference_impl.wire.records.batch import (
     encode_record,
 )
 
-from .flow import TopicPartition
+from .flow import ClientError, TopicPartition
 
 MOST_OVERHEAD = 21  # DefaultRecord.MAX_RECORD_OVERHEAD: length, attributes, both deltas
 _SMALL = varint.SMALL
@@ -43,6 +43,10 @@ def upper_bound(key: bytes | None, value: bytes | None, headers: Sequence[Header
         size += varint.size(len(raw)) + len(raw)
         size += 1 if content is None else varint.size(len(content)) + len(content)
     return size
+
+
+class NotDone(ClientError):
+    """The result of a record was asked for before its producer had delivered it, or given it up."""
 
 
 @dataclass(slots=True)
@@ -65,8 +69,11 @@ class Delivery:
         self.error, self.done = error, True
 
     def result(self) -> Delivery:
+        """This, when it is done; raises its error, or NotDone: it does not wait."""
         if self.error is not None:
             raise self.error
+        if not self.done:
+            raise NotDone(f"a record of {self.topic} is not done yet: flush the producer first")
         return self
 
 

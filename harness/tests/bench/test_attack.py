@@ -31,8 +31,8 @@ def test_a_mix_is_whole_frames_of_its_seed(mix):
 
 def test_a_soak_fails_for_a_fault_and_for_memory():
     early = Counter(bytes=1000)
-    soak.judge(Report(held=Counter(bytes=1000 + soak.MOST_GROWTH)), early)
+    soak.judge(Report(object_bytes=Counter(bytes=1000 + soak.MOST_GROWTH)), early)
     with pytest.raises(soak.Escaped, match=r"objects grew: \+16\.0 MiB bytes"):
-        soak.judge(Report(held=Counter(bytes=1001 + soak.MOST_GROWTH)), early)
+        soak.judge(Report(object_bytes=Counter(bytes=1001 + soak.MOST_GROWTH)), early)
     with pytest.raises(soak.Escaped, match="KeyError: 00ff"):
         soak.judge(Report(faults={"KeyError": b"\0\xff"}), early)

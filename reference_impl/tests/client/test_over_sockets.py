@@ -11,6 +11,7 @@ import pytest
 import touchstone.reference_impl.client
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.client.flow import ANY, Answer, Ask, Inbox, KafkaError, NetworkPoll
+from touchstone.reference_impl.client.producer_batch import NotDone
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.records import NONE, ZSTD
@@ -61,6 +62,8 @@ def test_acks(client, acks):
     client.admin.create_topic(name)
     producer = client.producer(acks=acks)
     sent = producer.send(name, b"v")
+    with pytest.raises(NotDone, match="flush the producer first"):
+        sent.result()
     producer.flush()
     assert sent.result().offset == (0 if acks else -1)
     (row,) = drain(client.consumer([(name, 0)], reset="earliest", max_wait_ms=50), 1)

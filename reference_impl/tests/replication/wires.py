@@ -1,6 +1,7 @@
 """Three brokers, a network made of a list, and a clock that a test moves.
 
-All that an event loop has to do stands here: carry frames, hand back answers, tick when something is due.
+All that an event loop has to do stands here: carry frames, hand back answers, tick when something
+is due.
 """
 
 from __future__ import annotations

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from touchstone.fuzz.held import growth, held
+from touchstone.fuzz.object_sizes import growth, object_sizes
 
 MIB = 1 << 20
 
 
 def test_what_is_kept_counts_and_what_was_dropped_does_not():
-    before = held()
+    before = object_sizes()
     kept = [bytes(1000) for _ in range(2000)]
-    grown = held()
+    grown = object_sizes()
     assert 2_000_000 < grown["bytes"] - before["bytes"] < 3_000_000
     assert growth(before, grown, types=1) == "+2.0 MiB bytes"
     kept.clear()
-    assert abs(held()["bytes"] - before["bytes"]) < 200_000
+    assert abs(object_sizes()["bytes"] - before["bytes"]) < 200_000
 
 
 def test_parts_of_what_the_collector_does_not_track_count_once():
     shared = bytes(MIB)
-    before = held()
+    before = object_sizes()
     kept = [(shared, number) for number in range(3)]
-    held()  # which ends to track tuples of atoms
-    after = held()
+    object_sizes()  # which ends to track tuples of atoms
+    after = object_sizes()
     assert len(kept) == 3
     assert after["bytes"] - before["bytes"] < MIB

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 
 
-def held() -> Counter[str]:
+def object_sizes() -> Counter[str]:
     """Bytes by the name of the type. Objects that the collector tracks, and what only they refer to
     (bytes, numbers, tuples of such); an object of C that hides its parts counts without them.
     """
