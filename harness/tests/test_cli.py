@@ -388,10 +388,11 @@ def test_record_says_what_is_missing(monkeypatch):
 
 ENDING = """if True:
     import os, signal, sys
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+    handed_on = {{signal.SIGINT, signal.SIGTERM}}
+    signal.pthread_sigmask(signal.SIG_BLOCK, handed_on)  # so that none comes before it is awaited
     os.kill(os.getppid(), signal.{name})
-    while True:
-        signal.pause()
+    signal.sigwait(handed_on)
+    sys.exit(3)
 """
 
 
