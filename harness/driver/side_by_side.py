@@ -21,14 +21,14 @@ AGAIN_S = 120.0  # for what is asked again, at least, and half of what all had b
 FEW = 16  # so many are asked again one at a time, more of them side by side first
 LANES = 3  # clusters of up to three brokers apart: more would starve one another of two cores
 LOOK_S = 0.2  # so often does who waits look up
-# A piece of work; what it returns is done again later, None is the end.
-Piece = Callable[[], "Later | None"]
-Later = Callable[["Again"], "Later | None"]
+# A piece of work. It returns what has to be done again when all others are done, or None.
+Piece = Callable[[], "Retry | None"]
+Retry = Callable[["Turn"], "Retry | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """How a piece of work is done again: with nobody beside it, or too `late` to be done at all."""
+class Turn:
+    """How a retry is run: with nobody beside it, or `late`: no time is left, so not at all."""
 
     alone: bool
     late: bool
@@ -135,29 +135,29 @@ class Sharing(Generic[K]):
 
 
 class Pool(Generic[K]):
-    """Runs what it is given, `jobs` at a time, in the order of `work`; and beside it `apart`, some
+    """Runs the pieces of `work` in their order, `jobs` at a time, and beside them those of `apart`,
     `lanes` at a time.
 
-    What a piece of work returns, if anything, is done again when all others are done: side by side
-    like those, unless they are FEW, and what is returned then one at a time. Such a piece is told
-    so (`Again`), and whether it is late: when the run would take longer than RUN_S, or what is done
-    again longer than AGAIN_S. Threads end with the program, whatever they wait for.
+    A piece may return a retry. Retries run when all pieces are done: side by side where they are
+    more than FEW, and what these return one at a time. A retry gets its Turn, which is late when
+    the run would take longer than RUN_S, or all retries longer than AGAIN_S. Threads end with the
+    program, whatever they wait for.
 
-    `place` says where a piece is done again, and what kind it is of: what is done at one place is
-    done together, and there the first of each kind comes before the second, for it may leave
-    nothing to do for the others. `later` says which pieces are rather not begun now.
+    `retry_group` gives a key's (cluster, difference). Retries of one cluster run one after the
+    other, the first of each difference before the second of any: it may excuse the others.
+    `postponed` says of a key whether pieces that wait should go first.
     """
 
     def __init__(
         self, work: Sequence[tuple[K, Piece]], jobs: int,
         apart: Sequence[tuple[K, Piece]] = (), lanes: int = 0,
-        place: Callable[[K], tuple[Hashable, Hashable]] = lambda key: (None, key),
-        later: Callable[[K], bool] = lambda key: False,
+        retry_group: Callable[[K], tuple[Hashable, Hashable]] = lambda key: (None, key),
+        postponed: Callable[[K], bool] = lambda key: False,
     ) -> None:  # fmt: skip
-        self._place, self._later = place, later
+        self._retry_group, self._postponed = retry_group, postponed
         self._taking = threading.Lock()
         self._work, self._apart = deque(work), deque(apart)
-        self._again: list[tuple[K, Later]] = []
+        self._retries: list[tuple[K, Retry]] = []
         self._began = self._told = time.perf_counter()
         self._closed = False
         self._futures: dict[K, Future[None]] = {key: Future() for key, _ in (*work, *apart)}
@@ -198,49 +198,49 @@ class Pool(Generic[K]):
         with contextlib.suppress(IndexError):
             while True:
                 key, piece = self._taken(queue)
-                again = self._done(key, piece)
-                if again is not None:
-                    self._again.append((key, again))
+                retry = self._done(key, piece)
+                if retry is not None:
+                    self._retries.append((key, retry))
 
     def _taken(self, queue: deque[tuple[K, Piece]]) -> tuple[K, Piece]:
         """The first that may begin now, or the first of all. Raises IndexError."""
         with self._taking:
-            at = next((at for at, (key, _) in enumerate(queue) if not self._later(key)), 0)
+            at = next((at for at, (key, _) in enumerate(queue) if not self._postponed(key)), 0)
             taken = queue[at]
             del queue[at]
             return taken
 
     def _rest(self) -> None:
-        """What is done again: side by side if there is much of it, then one at a time."""
+        """Retries: side by side if there are many, then one at a time."""
         for thread in self._threads:
             thread.join()
         now = time.perf_counter()
         until = max(self._began + RUN_S, now + max(AGAIN_S, (now - self._began) / 2))
-        if len(self._again) > FEW and self._take_again(until, alone=False):
+        if len(self._retries) > FEW and self._take_retries(until, alone=False):
             self._threads = self._started()
             for thread in self._threads:
                 thread.join()
-        if self._take_again(until, alone=True):
+        if self._take_retries(until, alone=True):
             self._pieces(self._work)
 
-    def _take_again(self, until: float, *, alone: bool) -> bool:
-        """Make what is to be done again the work; False when the pool is closed."""
-        work, self._again = _one_of_each(self._again, self._place), []
-        told = [(key, _told(piece, until, alone=alone)) for key, piece in work]
-        self._work.extend([] if self._closed else told)
+    def _take_retries(self, until: float, *, alone: bool) -> bool:
+        """Make the retries the work; False when the pool is closed."""
+        retries, self._retries = _one_of_each(self._retries, self._retry_group), []
+        pieces = [(key, _with_turn(retry, until, alone=alone)) for key, retry in retries]
+        self._work.extend([] if self._closed else pieces)
         return not self._closed
 
-    def _done(self, key: K, piece: Piece) -> Later | None:
-        """Runs one piece; what it returns to be done again, None when that is all."""
+    def _done(self, key: K, piece: Piece) -> Retry | None:
+        """Runs one piece; returns its retry, or None when that is all."""
         future = self._futures[key]
         try:
-            again = piece()
+            retry = piece()
         except BaseException as error:
             future.set_exception(error)
             return None
-        if again is None:
+        if retry is None:
             future.set_result(None)
-        return again
+        return retry
 
     def close(self, seconds: float) -> None:
         """Nothing more is begun; what has begun is waited for so long."""
@@ -254,21 +254,21 @@ class Pool(Generic[K]):
 
 
 def _one_of_each(
-    work: Sequence[tuple[K, Later]], place: Callable[[K], tuple[Hashable, Hashable]]
-) -> list[tuple[K, Later]]:
-    """The pieces of one place after those of another; at each the first of each kind, then the
-    second of each, and so on; else in their order.
+    retries: Sequence[tuple[K, Retry]], group_of: Callable[[K], tuple[Hashable, Hashable]]
+) -> list[tuple[K, Retry]]:
+    """Cluster by cluster; on each the first of every difference, then the second of every one, and
+    so on; else in their order.
     """
-    places: dict[Hashable, int] = {}
+    clusters: dict[Hashable, int] = {}
     counted: Counter[Hashable] = Counter()
     ranks = []
-    for key, _ in work:
-        where, kind = place(key)
-        counted[kind] += 1
-        ranks.append((places.setdefault(where, len(places)), counted[kind]))
-    return [work[at] for at in sorted(range(len(work)), key=ranks.__getitem__)]
+    for key, _ in retries:
+        cluster, difference = group_of(key)
+        counted[difference] += 1
+        ranks.append((clusters.setdefault(cluster, len(clusters)), counted[difference]))
+    return [retries[at] for at in sorted(range(len(retries)), key=ranks.__getitem__)]
 
 
-def _told(piece: Later, until: float, *, alone: bool) -> Piece:
-    """The piece, told how it is done again when its turn comes."""
-    return lambda: piece(Again(alone=alone, late=time.perf_counter() > until))
+def _with_turn(retry: Retry, until: float, *, alone: bool) -> Piece:
+    """The retry as a piece, which looks at the clock when its turn comes."""
+    return lambda: retry(Turn(alone=alone, late=time.perf_counter() > until))

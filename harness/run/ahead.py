@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from touchstone.harness.driver.side_by_side import LANES, Again, Later, Piece, Pool
+from touchstone.harness.driver.side_by_side import LANES, Piece, Pool, Retry, Turn
 from touchstone.harness.judgement.verdict import DIVERGES
 from touchstone.harness.model.case import Case, ClaimFunction, Judgement, run_case
 from touchstone.harness.run import progress
@@ -47,24 +47,24 @@ class Ahead:
         self._again: set[str] = set()
         self.not_again = 0  # cases that differ, for which no time was left
         for judge in self._judges():
-            judge.later = True
+            judge.defers_retries = True
         pieces = {
             apart: [(one.key, self._piece(one)) for one in self._work if one.apart is apart]
             for apart in (False, True)
         }
         of_key = {one.key: one.case for one in self._work}
 
-        def place(key: str) -> tuple[Hashable, Hashable]:
+        def retry_group(key: str) -> tuple[Hashable, Hashable]:
             case = of_key[key]
             judgement, turns = case.judgement, case.judge.turns
-            where = id(turns), turns.cluster_word(case.claim.shape)
-            return where, key if judgement is None else sign(judgement.verdict)
+            cluster = id(turns), turns.cluster_word(case.claim.shape)
+            return cluster, key if judgement is None else sign(judgement.verdict)
 
-        def later(key: str) -> bool:
+        def postponed(key: str) -> bool:
             case = of_key[key]
             return case.judge.turns.doubts(case.claim.api)
 
-        self._pool = Pool(pieces[False], jobs, pieces[True], LANES, place, later)
+        self._pool = Pool(pieces[False], jobs, pieces[True], LANES, retry_group, postponed)
 
     def __contains__(self, key: str) -> bool:
         return key in self._pool
@@ -97,9 +97,9 @@ class Ahead:
         return list({id(one.case.judge): one.case.judge for one in self._work}.values())
 
     def _piece(self, work: Work) -> Piece:
-        """Judges a case; what it returns asks it again, if it differs."""
+        """Judges a case; returns a retry that asks it again, if it differs."""
 
-        def first() -> Later | None:
+        def first() -> Retry | None:
             error: BaseException | None = None
             try:
                 run_case(work.function, work.case)
@@ -110,20 +110,20 @@ class Ahead:
                 _raise(error)
                 return None
             self._again.add(work.key)
-            return lambda again: self._asked_again(work, error, again)
+            return lambda turn: self._asked_again(work, error, turn)
 
         return first
 
-    def _asked_again(self, work: Work, error: BaseException | None, again: Again) -> Later | None:
-        """Ask a case again; what it returns asks it alone."""
+    def _asked_again(self, work: Work, error: BaseException | None, turn: Turn) -> Retry | None:
+        """Ask a case again; returns a retry that asks it alone."""
         case, judgement = work.case, work.case.judgement
         assert judgement is not None, "it was judged before"
-        if again.late:
+        if turn.late:
             self.not_again += 1
-        elif again.alone:
+        elif turn.alone:
             case.judgement = judgement = case.judge.ask_again(case.case, judgement)
         elif not case.judge.differs_again(case.case, judgement):
-            return lambda alone: self._asked_again(work, error, alone)
+            return lambda turn: self._asked_again(work, error, turn)
         self._again.discard(work.key)
         if not judgement.verdict.conforms:
             _raise(error)

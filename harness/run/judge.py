@@ -82,7 +82,7 @@ class Judge:
         if isinstance(target, Twinned) and target.has_twins:
             self.lanes = Lanes(lambda: turns(target.twin()))
         self.jobs = self.turns.jobs  # cases at a time
-        self.later = False  # what differs is asked again by `ask_again`, when all others are done
+        self.defers_retries = False  # whoever runs it calls `ask_again` when all others are done
         self._probes: dict[tuple[int, int], Verdict | None] = {}
         self._met_again: set[Hashable] = set()  # differences that need not be asked for again
         self._ended_again: Counter[Hashable] = Counter()  # ways to end that were met again
@@ -109,7 +109,7 @@ class Judge:
     def judgement(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
         """The case's verdict and everything it rests on. Never raises for what a target does."""
         first = self._tried(case, scenario, expectation, "")
-        return first if self.later else self.ask_again(case, first)
+        return first if self.defers_retries else self.ask_again(case, first)
 
     def ask_again(self, case: CaseId, first: Judgement) -> Judgement:
         """The verdict of a case that differed, asked again, under new names and with nobody else on

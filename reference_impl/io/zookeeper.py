@@ -153,7 +153,7 @@ class ZooKeeper:
         self._jobs.put(self._look)
 
     def follow(self) -> None:
-        """Have written what is not as it was at the last call."""
+        """Queue a write of whatever changed since the last call."""
         cluster = self._cluster
         if self._unread:
             self._remove_read()

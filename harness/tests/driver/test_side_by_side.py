@@ -247,7 +247,9 @@ def test_the_first_of_each_kind_is_done_again_before_the_second(monkeypatch):
         return lambda: lambda again: order.append(key)
 
     keys = ["x-a1", "x-a2", "y-a3", "x-b1", "y-b2", "y-c1", "x-a4"]
-    pool = Pool([(key, first(key)) for key in keys], jobs=1, place=lambda key: (key[0], key[2]))
+    pool = Pool(
+        [(key, first(key)) for key in keys], jobs=1, retry_group=lambda key: (key[0], key[2])
+    )
     for key in keys:
         pool.result(key)
     assert order == ["x-a1", "x-b1", "x-a2", "x-a4", "y-c1", "y-b2", "y-a3"]
@@ -290,7 +292,7 @@ def test_what_may_better_be_begun_later_is():
     def later(key):
         return key in postponed and len(begun) < 1
 
-    pool = Pool(work, 1, later=later)
+    pool = Pool(work, 1, postponed=later)
     for key, _ in work:
         pool.result(key)
     assert begun == ["second", "first", "third"]
@@ -299,7 +301,7 @@ def test_what_may_better_be_begun_later_is():
 def test_where_all_had_better_be_begun_later_the_first_is():
     begun = []
     work = [(key, lambda key=key: begun.append(key)) for key in ("first", "second")]
-    pool = Pool(work, 1, later=lambda key: True)
+    pool = Pool(work, 1, postponed=lambda key: True)
     for key, _ in work:
         pool.result(key)
     assert begun == ["first", "second"]
