@@ -196,18 +196,18 @@ def test_much_is_done_again_side_by_side_and_what_is_left_of_it_alone(monkeypatc
     monkeypatch.setattr(side_by_side, "FEW", 2)
     meet, told = threading.Barrier(3, timeout=LONG_S), []
 
-    def alone(again):
-        told.append(again)
+    def alone(turn):
+        told.append(turn)
 
-    def beside(again):
-        assert not again.alone
+    def beside(turn):
+        assert not turn.alone
         meet.wait()
         return alone
 
     pool = Pool([(key, lambda: beside) for key in range(3)], jobs=3)
     for key in range(3):
         pool.result(key)
-    assert told == [side_by_side.Again(alone=True, late=False)] * 3
+    assert told == [side_by_side.Turn(alone=True, late=False)] * 3
 
 
 def test_who_waits_is_told_now_and_then():
