@@ -38,7 +38,10 @@ BEGAN = 1_700_000_000_000  # ms: the first frame's instant
 CONFIG = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
+    "log.cleaner.delete.retention.ms": "600000",
     "log.retention.bytes": "1048576",
+    "log.retention.ms": "3600000",
+    "log.roll.ms": "600000",
     "log.segment.bytes": "1048576",
     # What a broker remembers for days it forgets within an hour, and its logs are cleaned: what is
     # kept for good reason would hide what is not.
