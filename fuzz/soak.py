@@ -25,8 +25,8 @@ from pathlib import Path
 
 from touchstone.fuzz.generator import TOPICS, Generator, Pair, pairs_of
 from touchstone.fuzz.mutators import mutators
-from touchstone.fuzz.object_sizes import object_sizes
 from touchstone.fuzz.segments import frames_in
+from touchstone.harness.driver.object_sizes import object_sizes
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.config_view import spread_defaults

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.object_sizes import growth
 from touchstone.fuzz.soak import Report, Soak, hostile, pairs_for
 from touchstone.harness.bench.contest import Figure, Options
+from touchstone.harness.driver.object_sizes import growth
 
 STEP = 50_000  # frames between two lines of progress
 SEED = 1

@@ -32,7 +32,9 @@ MIB = 1 << 20
 
 @dataclass(slots=True)
 class Result:
-    """`samples` are resident bytes of the client's process, every `SAMPLE_S` seconds."""
+    """`samples` are the bytes of all objects of the client's process, every `SAMPLE_S` seconds;
+    `resident` is what it had mapped last (`driver.object_sizes` says why it is not judged).
+    """
 
     target: str
     plan: SoakPlan
@@ -42,6 +44,7 @@ class Result:
     missed: list[str] = field(default_factory=list)  # faults that did not bite
     slow: list[str] = field(default_factory=list)  # brokers that needed another start
     samples: list[int] = field(default_factory=list)
+    resident: int = 0
     whole: bool = False  # everything was read to its end
     last: dict[str, Any] = field(default_factory=dict)
 
@@ -66,8 +69,9 @@ class Result:
             f"{counts.get('acknowledged', 0):,} of {counts.get('sent', 0):,} records acknowledged",
             f"{counts.get('failed', 0)} failed", f"{counts.get('read', 0):,} read",
             f"{again:,} read again by groups", f"{len(self.bites)} faults",
-            f"memory {self.samples[-1] / MIB:.1f} MiB" if self.samples else "no memory seen",
-            "too short to see memory grow" if grown is None else f"{grown / MIB:+.1f} MiB grown",
+            f"{self.samples[-1] / MIB:.1f} MiB of objects" if self.samples else "no memory seen",
+            "too short to see it grow" if grown is None else f"{grown / MIB:+.1f} MiB grown",
+            f"{self.resident / MIB:.1f} MiB resident",
             f"{len(self.findings)} findings",
         ]  # fmt: skip
         return f"{self.verdict}: {self.target}, seed {self.plan.seed}: {', '.join(words)}"
@@ -145,7 +149,9 @@ class _Looks:
         now = time.monotonic()
         if now >= self._sample_at:
             self._sample_at = now + SAMPLE_S
-            self._result.samples.append(self._load.resident())
+            self._result.resident = self._load.resident()
+            if object_bytes := self._result.last.get("object_bytes"):
+                self._result.samples.append(object_bytes)
         if now >= self._say_at:
             self._say_at = now + SAYS_EVERY_S
             errors = dict(self._result.last.get("errors", {}))

@@ -12,13 +12,13 @@ from statistics import median
 
 QUARTERS = 4
 LEAST = 2 * QUARTERS  # samples
-MOST_GROWTH = 16 << 20  # bytes
+MOST_GROWTH = 4 << 20  # bytes
 
 
 def growth(samples: Sequence[int]) -> int | None:
     """Bytes by which the last quarter of the samples lies above the second; None: too few.
 
-    `samples` are resident bytes at equal intervals.
+    `samples` are bytes at equal intervals.
     """
     if len(samples) < LEAST:
         return None

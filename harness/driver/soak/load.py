@@ -1,9 +1,10 @@
 """`python -m touchstone.harness.driver.soak.load PLAN`: our client at work, and nothing else.
 
 Says what it came to in a line of JSON every second (`counts`, `errors`, new `findings`, `open`
-records), until a line on its standard input asks it to finish: then senders end,
-readers read to the end of every partition, and the last line has `finished`. An end of its input
-ends it at once. Exit code 0, or 2 with the stack where a thread failed by a mistake of ours.
+records; `object_bytes`, looked up every few seconds), until a line on its standard input asks it to
+finish: then senders end, readers read to the end of every partition, and the last line has
+`finished`. An end of its input ends it at once. Exit code 0, or 2 with the stack where a thread
+failed by a mistake of ours.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from touchstone.harness.checkers.soaks.group_ledger import GroupLedger
 from touchstone.harness.checkers.soaks.log_ledger import LogLedger
+from touchstone.harness.driver.object_sizes import object_sizes
 from touchstone.harness.driver.soak import plan as plans
 from touchstone.harness.driver.soak.following import Following
 from touchstone.harness.driver.soak.grouped import Grouped
@@ -27,6 +29,7 @@ from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.io.client import Client
 
 SAYS_EVERY_S = 1.0
+LOOKS_EVERY_S = 5.0  # at what its objects take, which costs a tenth of a second of CPU
 FINISH_S = 240.0  # for a delivery that is under way (120 s), and the reading to the end
 
 
@@ -43,7 +46,7 @@ class Load:
             Grouped(f"{protocol}-{i}", protocol, self.shared)
             for protocol in plan.protocols for i in range(plan.members)
         ]  # fmt: skip
-        self._said = 0
+        self._object_bytes, self._look_at = 0, 0.0
 
     @property
     def roles(self) -> list[Role]:
@@ -89,7 +92,9 @@ class Load:
 
     def say(self, **more: Any) -> None:
         """A line for whoever started this; a finding stands in one line only."""
-        shared = self.shared
+        shared, now = self.shared, time.monotonic()
+        if now >= self._look_at:
+            self._object_bytes, self._look_at = object_sizes().total(), now + LOOKS_EVERY_S
         with shared.lock:
             groups = shared.groups.values()
             findings = shared.log.findings + shared.findings
@@ -101,6 +106,7 @@ class Load:
                 "counts": dict(shared.log.counts), "open": shared.log.open,
                 "groups": {each.name: dict(each.counts) for each in groups},
                 "errors": dict(shared.errors), "findings": findings,
+                "object_bytes": self._object_bytes,
                 "fault": self.fault, **more,
             }  # fmt: skip
         print(json.dumps(row), flush=True)

@@ -14,7 +14,7 @@ from collections import Counter
 
 def object_sizes() -> Counter[str]:
     """Bytes by the name of the type. Objects that the collector tracks, and what only they refer to
-    (bytes, numbers, tuples of such); an object of C that hides its parts counts without them.
+    (bytes, numbers, tuples of such); an object in C that hides its parts counts without them.
     """
     gc.collect()
     found: Counter[str] = Counter()

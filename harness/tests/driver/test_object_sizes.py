@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from touchstone.fuzz.object_sizes import growth, object_sizes
+from touchstone.harness.driver.object_sizes import growth, object_sizes
 
 MIB = 1 << 20
 
