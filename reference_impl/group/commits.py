@@ -34,7 +34,7 @@ def may_commit(
         code = coordinator.fault(group, member_id, instance_id, generation)
         if code and not (simple and code == cell.do):
             return code
-    cell = coordinator.table[group.state, given]
+    cell = coordinator.decide(group, given)
     if isinstance(cell.do, ErrorCode):
         return cell.do
     member = group.members.get(member_id)

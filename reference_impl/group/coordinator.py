@@ -18,9 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from touchstone.reference_impl.group.join_messages import Answer, Join, Keep, Rules, refusal, synced
+from touchstone.reference_impl.group.join_messages import (
+    Answer,
+    Join,
+    Keep,
+    Rules,
+    joined,
+    refusal,
+    synced,
+)
 from touchstone.reference_impl.group.members import Group, Member, Ticket
-from touchstone.reference_impl.group.states import Do, Input, State, error_of, table
+from touchstone.reference_impl.group.states import Cell, Do, Input, State, error_of, table
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
@@ -80,7 +88,7 @@ class Coordinator:
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
         if not group.members:
-            return Ticket(synced(error_of(self.table[group.state, Input.SYNC])))
+            return Ticket(synced(error_of(self.decide(group, Input.SYNC))))
         code = self.fault(group, member_id, instance_id, generation)
         if not code and (
             protocol_type not in (None, group.protocol_type)
@@ -90,7 +98,9 @@ class Coordinator:
         if code:
             return Ticket(synced(code))
         given = Input.SYNC_LEADER if member_id == group.leader else Input.SYNC
-        cell = self.table[group.state, given]
+        cell = self.table.peek(group.state, given)
+        if cell.do is not Do.ASSIGN:  # which is decided once the log has the assignments
+            self.decide(group, given)
         member = group.members.get(member_id)
         if isinstance(cell.do, ErrorCode) or member is None:  # `fault` knew it
             return Ticket(synced(error_of(cell)))
@@ -103,7 +113,7 @@ class Coordinator:
         else:
             member.syncing = ticket
             if cell.do is Do.ASSIGN:
-                self._assign(group, cell.next, assignments, now)
+                self._assign(group, assignments, now)
         self._settle(group, now)
         return ticket
 
@@ -119,7 +129,7 @@ class Coordinator:
         code = self.fault(group, member_id, instance_id, checked) if group.members else 0
         if code:
             return code
-        cell = self.table[group.state, Input.HEARTBEAT]
+        cell = self.decide(group, Input.HEARTBEAT)
         if isinstance(cell.do, ErrorCode):
             return cell.do
         group.touch(group.members[member_id], now)
@@ -148,11 +158,12 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        cell = self.table[group.state, Input.DELETE]
-        if cell.do is Do.REMOVE:
-            self.forget(group)
-            return ErrorCode.NONE
-        return error_of(cell)
+        cell = self.decide(group, Input.DELETE)
+        if cell.do is not Do.REMOVE:
+            return error_of(cell)
+        if group.state is State.DEAD:
+            self._drop(group)
+        return ErrorCode.NONE
 
     def tick(self, group_id: str, now: int) -> None:
         """Do what is due in this group by now."""
@@ -173,6 +184,12 @@ class Coordinator:
             self._drop_unsynced(group, now)
         self._check_join(group, now)
         self._settle(group, now)
+
+    def decide(self, group: Group, given: Input) -> Cell:
+        """What the table says of this input; from here on the group is in the next state."""
+        cell = self.table[group.state, given]
+        group.state = cell.next
+        return cell
 
     def fault(
         self, group: Group, member_id: str, instance_id: str | None, generation: int | None
@@ -215,14 +232,18 @@ class Coordinator:
     def begin(self, group: Group, now: int, *, rebalances: bool) -> None:
         """A group that was a consumer group goes on as a classic one."""
         if rebalances:
-            self._rebalance(group, now)
+            self._lose_members(group, now)
         self._settle(group, now)
 
     def settle(self, group: Group, now: int) -> None:
         self._settle(group, now)
 
     def forget(self, group: Group) -> None:
+        """Let a group go that nobody asked to delete: it moved away, or it expired."""
         group.state = State.DEAD
+        self._drop(group)
+
+    def _drop(self, group: Group) -> None:
         self.groups.pop(group.id, None)
         self._alarm(group.id, None)
 
@@ -276,11 +297,11 @@ class Coordinator:
         member.fresh = self.rules.new_members_lapse
         if member.fresh:
             member.expires = now + NEW_MEMBER_JOIN_TIMEOUT_MS
-        cell = self.table[group.state, Input.JOIN_NEW]
+        before, cell = group.state, self.decide(group, Input.JOIN_NEW)
         group.add(member, ask.protocol_type)
         group.grown = True
         if cell.do is Do.ADMIT:
-            self._rebalance(group, now)
+            self._rebalance(group, before, now)
         return ticket
 
     def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket[Answer]:
@@ -288,25 +309,24 @@ class Coordinator:
             given = Input.JOIN_CHANGED
         else:
             given = Input.JOIN_LEADER if member.id == group.leader else Input.JOIN_KEPT
-        cell = self.table[group.state, given]
+        before, cell = group.state, self.decide(group, given)
         if isinstance(cell.do, ErrorCode):
             return self._refuse(ask, cell.do)
         if cell.do is Do.CURRENT:  # and its session goes on
-            listed = group.state is State.COMPLETING
-            return Ticket(self._joined(group, member, with_members=listed))
-        return self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
+            listed = before is State.COMPLETING
+            return Ticket(joined(group, member, with_members=listed))
+        ticket = self._update(group, member, ask)
+        if cell.do is Do.ADMIT:
+            self._rebalance(group, before, now)
+        return ticket
 
-    def _update(
-        self, group: Group, member: Member, ask: Join, now: int, *, rebalance: bool
-    ) -> Ticket[Answer]:
+    def _update(self, group: Group, member: Member, ask: Join) -> Ticket[Answer]:
         group.change(member, ask.protocols)
         if not self.rules.keeps_timeouts:
             member.session_timeout = ask.session_timeout
             member.rebalance_timeout = ask.rebalance_timeout
         ticket: Ticket[Answer] = Ticket()
         member.joining = ticket  # who waited on another connection gets no answer
-        if rebalance:
-            self._rebalance(group, now)
         return ticket
 
     def _take_over(
@@ -321,15 +341,16 @@ class Coordinator:
         if syncing is not None:
             syncing.give(synced(fenced))
         group.touch(member, now)
-        cell = self.table[group.state, Input.JOIN_STATIC]
-        ticket = self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
-        if cell.do is Do.REPLACE:
-            if group.elected(self.rules.tie) != group.protocol:
-                self._rebalance(group, now)
-                return ticket
+        before, cell = group.state, self.decide(group, Input.JOIN_STATIC)
+        ticket = self._update(group, member, ask)
+        if cell.do is Do.REPLACE and group.elected(self.rules.tie) != group.protocol:
+            cell = self.decide(group, Input.JOIN_CHANGED)
+        if cell.do is Do.ADMIT:
+            self._rebalance(group, before, now)
+        elif cell.do is Do.REPLACE:
             member.joining = None
             leads = group.leader == new_id
-            answer = self._joined(group, member, with_members=leads and ask.may_skip)
+            answer = joined(group, member, with_members=leads and ask.may_skip)
             if not ask.may_skip:
                 answer["leader"] = old_leader
             answer["skip_assignment"] = leads and ask.may_skip
@@ -338,15 +359,21 @@ class Coordinator:
 
     # --- the join phase ----------------------------------------------------------------------
 
-    def _rebalance(self, group: Group, now: int) -> None:
-        if group.state is State.COMPLETING:
+    def _lose_members(self, group: Group, now: int) -> None:
+        """Members are gone, or what they were assigned is: Kafka's maybePrepareRebalance."""
+        before, cell = group.state, self.decide(group, Input.REMOVAL)
+        if cell.do is Do.REBALANCE:
+            self._rebalance(group, before, now)
+
+    def _rebalance(self, group: Group, before: State, now: int) -> None:
+        """Begin the join phase; `before` is the state that the group was in until now."""
+        if before is State.COMPLETING:
             for member in group.members.values():
                 member.assignment = b""
                 self._answer_sync(group, member, synced(ErrorCode.REBALANCE_IN_PROGRESS), now)
         group.sync_deadline = None
-        first, group.state = group.state is State.EMPTY, State.PREPARING
         longest = group.longest_rebalance()
-        if first:
+        if before is State.EMPTY:
             delay = self.rules.initial_delay_ms
             group.join_deadline = now + delay
             group.join_may_grow = max(longest - delay, 0)
@@ -388,8 +415,7 @@ class Coordinator:
         leader = group.members.get(group.leader or "")
         if present and (leader is None or leader.joining is None):
             group.leader = present[0].id
-        cell = self.table[group.state, Input.JOINED if present else Input.DESERTED]
-        group.state = cell.next
+        self.decide(group, Input.JOINED if present else Input.DESERTED)
         group.generation += 1
         group.join_deadline = group.join_may_grow = None
         if not present:
@@ -405,33 +431,11 @@ class Coordinator:
             ticket, member.joining, member.fresh = member.joining, None, False
             group.touch(member, now)
             if ticket is not None:
-                ticket.give(self._joined(group, member, with_members=True))
-
-    def _joined(self, group: Group, member: Member, *, with_members: bool) -> Answer:
-        members = []
-        if with_members and member.id == group.leader:
-            members = [
-                {
-                    "member_id": other.id,
-                    "group_instance_id": other.instance_id,
-                    "metadata": other.metadata(group.protocol),
-                }
-                for other in group.members.values()
-            ]
-        return {
-            "error_code": ErrorCode.NONE,
-            "generation_id": group.generation,
-            "protocol_type": group.protocol_type,
-            "protocol_name": group.protocol,
-            "leader": group.leader,
-            "member_id": member.id,
-            "members": members,
-            "skip_assignment": False,
-        }
+                ticket.give(joined(group, member, with_members=True))
 
     # --- the sync phase ----------------------------------------------------------------------
 
-    def _assign(self, group: Group, state: State, assignments: dict[str, bytes], now: int) -> None:
+    def _assign(self, group: Group, assignments: dict[str, bytes], now: int) -> None:
         """Kept first, then handed out; what could not be kept begins a rebalance (GROUP-18)."""
         generation = group.generation
 
@@ -441,9 +445,9 @@ class Coordinator:
             if code:
                 for member in group.members.values():
                     self._answer_sync(group, member, synced(code), at)
-                self._rebalance(group, at)
+                self._lose_members(group, at)
             else:
-                group.state = state
+                self.decide(group, Input.SYNC_LEADER)
                 for member in group.members.values():
                     member.assignment = assignments.get(member.id, b"")
                     answer = synced(ErrorCode.NONE, group, member.assignment)
@@ -463,8 +467,8 @@ class Coordinator:
         late = group.unsynced & group.members.keys()
         for member_id in sorted(late):
             group.remove(member_id)
-        if late and group.state in (State.COMPLETING, State.STABLE):
-            self._rebalance(group, now)
+        if late:
+            self._lose_members(group, now)
 
     # --- members -----------------------------------------------------------------------------
 
@@ -475,9 +479,7 @@ class Coordinator:
             member.joining.give(refusal(code, "", self.rules.error_generation))
         if member.syncing is not None:
             member.syncing.give(synced(code))
-        cell = self.table[group.state, Input.REMOVAL]
-        if cell.do is Do.REBALANCE:
-            self._rebalance(group, now)
+        self._lose_members(group, now)
         self._check_join(group, now)
 
     def _settle(self, group: Group, now: int) -> None:

@@ -11,8 +11,9 @@ Kafka has this list twice: as comments on its states (GroupMetadata.scala) and a
 state in each function of GroupCoordinator. At 2.8.2 the two disagree. The comment on
 CompletingRebalance refuses heartbeats, the code answers them and restarts the session; the comment
 on Dead says UNKNOWN_MEMBER_ID, the code COORDINATOR_NOT_AVAILABLE. Here the list that is read is
-the list that runs: a test walks its whole product, and `Table.walked` shows which cells Kafka's
-recordings have tried.
+the list that runs: `Coordinator.decide` looks a cell up and puts the group into its next state, and
+is asked for every input. A test walks the whole product, and `Table.walked` shows which cells
+Kafka's recordings have tried.
 
 What is not in it
 -----------------
@@ -21,10 +22,16 @@ What is not in it
    multiply every column by the ways of being wrong; as one check (`Coordinator.fault`) they stand
    before the look-up. Up to 2.2 a few answers come before that check: `Cell.first` (OFFS-12).
 2. Facts that decide between two next states are inputs of their own, so that each cell has one next
-   state: JOINED or DESERTED, SYNC or SYNC_LEADER, JOIN_KEPT or JOIN_LEADER. The exception is
-   REPLACE: whether the protocol changes is known only when the returned member is in the group.
-3. Time. ASSIGN leads to STABLE when the group's log has the assignments (GROUP-18), and not if a
-   rebalance has begun meanwhile. A deadline is an input once it has passed: REMOVAL, JOINED.
+   state: JOINED or DESERTED, SYNC or SYNC_LEADER, JOIN_KEPT or JOIN_LEADER. REPLACE takes two:
+   whether the protocol changes is known only when the returned member is in the group, and if it
+   does, JOIN_CHANGED decides next.
+3. Time. A deadline is an input once it has passed: REMOVAL, JOINED. ASSIGN is read when the leader
+   asks and decided when the group's log has the assignments (GROUP-18); nothing is decided if a
+   rebalance has begun meanwhile. Assignments that could not be written are a REMOVAL, as for
+   Kafka, which calls maybePrepareRebalance for both.
+4. Where a group comes from and goes to without an input: its state is set when it is read from the
+   log (`log_records`) and when it turns into a consumer group or back (`conversion`), and
+   `Coordinator.forget` ends one that moved to another broker or expired.
 
 Releases up to 2.2 differ in a few cells: a dead group is UNKNOWN_MEMBER_ID there and
 COORDINATOR_NOT_AVAILABLE later, and a heartbeat while assignments are awaited answers

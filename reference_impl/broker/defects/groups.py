@@ -202,15 +202,17 @@ def rebalance_too_many(
     real: Real, coordinator: Coordinator, group: Group, member: Member, ask: Join, now: int
 ) -> Ticket[Answer]:
     if group.state is State.STABLE:
-        return coordinator._update(group, member, ask, now, rebalance=True)
+        ticket = coordinator._update(group, member, ask)
+        coordinator._lose_members(group, now)
+        return ticket
     return real(group, member, ask, now)
 
 
 @defect("pending-syncs-not-told", Coordinator, "_rebalance")
-def pending_syncs_not_told(real: Real, _: Coordinator, group: Group, now: int) -> None:
-    if group.state is State.COMPLETING:
-        group.state = State.STABLE
-    real(group, now)
+def pending_syncs_not_told(
+    real: Real, _: Coordinator, group: Group, before: State, now: int
+) -> None:
+    real(group, State.STABLE if before is State.COMPLETING else before, now)
 
 
 @defect("joins-not-awaited", Coordinator, "_check_join")
@@ -238,9 +240,9 @@ def generations_start_over(real: Real, _: Coordinator, group: Group, now: int) -
 
 @defect("assignment-truncated", Coordinator, "_assign")
 def assignment_truncated(
-    real: Real, _: Coordinator, group: Group, state: State, parts: dict[str, bytes], now: int
+    real: Real, _: Coordinator, group: Group, parts: dict[str, bytes], now: int
 ) -> None:
-    real(group, state, {member: part[:-1] for member, part in parts.items()}, now)
+    real(group, {member: part[:-1] for member, part in parts.items()}, now)
 
 
 # ---------------------------------------------------------------------------- consumer groups
