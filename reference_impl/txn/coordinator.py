@@ -407,7 +407,7 @@ def _asks_again(one: Transaction, producer: Producer) -> bool:
 def _code(cell: Cell) -> int:
     if isinstance(cell.do, E):
         return cell.do
-    if cell.do is Do.FAULT:
+    if cell.do is Do.IMPOSSIBLE:
         raise AssertionError("a transaction in a state that it cannot be in")
     return E.NONE
 

@@ -163,7 +163,7 @@ def _admitted_by_members(request: Request, cluster: Cluster, group: Group) -> Gr
     simple = epoch < 0 and not group.newer_members
     if old and not simple and member_epochs.speaks_newer(group, member_id):
         return ErrorCode.UNSUPPORTED_VERSION
-    code = member_epochs.commit_fault(group, member_id, epoch, _places(request, cluster))
+    code = member_epochs.check_commit(group, member_id, epoch, _places(request, cluster))
     return code or group
 
 

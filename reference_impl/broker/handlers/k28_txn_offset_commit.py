@@ -223,7 +223,7 @@ def _admitted(
         )
     if generation < 0 and not body["member_id"]:
         return ErrorCode.NONE
-    code = member_epochs.commit_fault(group, body["member_id"], generation, places)
+    code = member_epochs.check_commit(group, body["member_id"], generation, places)
     stale = code == ErrorCode.STALE_MEMBER_EPOCH
     return ErrorCode.ILLEGAL_GENERATION if stale else code
 

@@ -41,7 +41,7 @@ def test_every_move_is_legal(early):
 
 @pytest.mark.parametrize("early", [False, True])
 def test_refusals_faults_and_nothing_do_not_move_a_group(early):
-    still = {Do.FAULT, Do.NOTHING, Do.CURRENT, Do.ASSIGNMENT, Do.ALIVE, Do.STORE}
+    still = {Do.IMPOSSIBLE, Do.NOTHING, Do.CURRENT, Do.ASSIGNMENT, Do.ALIVE, Do.STORE}
     for (state, _), cell in table(early=early).items():
         if isinstance(cell.do, ErrorCode) or cell.do in still:
             assert cell.next is state
