@@ -62,17 +62,17 @@ def join(
     old = replace(member)
     member.instance_id = ask.instance_id or member.instance_id
     member.rack_id = subscription.get("rack_id") or member.rack_id
-    member.rebalance_timeout = ask.rebalance_timeout
+    member.rebalance_timeout = ask.rebalance_timeout_ms
     member.names, member.regex = frozenset(subscription["topics"]), ""
     member.client_id, member.client_host = ask.client_id, ask.client_host
-    member.classic = Classic(ask.session_timeout, tuple(ask.protocols))
+    member.classic = Classic(ask.session_timeout_ms, tuple(ask.protocols))
     owned = _owned(subscription, consumers.view())
     if ends:
         resolve = _end(consumers, group, old, member, owned, now)
     else:
         resolve = consumers.step(group, old, member, owned, now)
-        member.expires = now + ask.session_timeout
-        member.sync_by = now + ask.rebalance_timeout
+        member.expires = now + ask.session_timeout_ms
+        member.sync_by = now + ask.rebalance_timeout_ms
     member.join_by = None
     member.settle()
     stand(group)

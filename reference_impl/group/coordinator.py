@@ -61,7 +61,7 @@ class Coordinator:
 
     def join(self, ask: Join, now: int) -> Ticket[Answer]:
         rules = self.rules
-        if not rules.min_session_ms <= ask.session_timeout <= rules.max_session_ms:
+        if not rules.min_session_ms <= ask.session_timeout_ms <= rules.max_session_ms:
             return self._refuse(ask, ErrorCode.INVALID_SESSION_TIMEOUT)
         group = self.groups.get(ask.group_id)
         if group is None:
@@ -171,13 +171,13 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return
-        group.earliest = None
+        group.earliest_expiry_ms = None
         group.pending = {each: lapses for each, lapses in group.pending.items() if lapses > now}
         for member in list(group.members.values()):
             if member.id not in group.members:
                 continue  # one that lapsed before it completed the join, which dropped this one too
-            if member.expires is not None and member.expires <= now:
-                member.expires = None
+            if member.expires_at_ms is not None and member.expires_at_ms <= now:
+                member.expires_at_ms = None
                 waits = member.joining is not None or member.syncing is not None
                 if not waits or member.fresh:
                     self._remove(group, member.id, now)
@@ -210,7 +210,7 @@ class Coordinator:
 
     def create(self, group_id: str, now: int) -> Group:
         """A new group; it stays even if whoever wanted it is refused."""
-        group = self.groups[group_id] = Group(group_id, emptied_at=now)
+        group = self.groups[group_id] = Group(group_id, emptied_at_ms=now)
         return group
 
     def adopt(self, groups: dict[str, Group], now: int) -> None:
@@ -259,7 +259,7 @@ class Coordinator:
 
     def _admit(self, group: Group, ask: Join, now: int) -> Ticket[Answer]:
         if not group.has_room(
-            ask.member_id, self.rules.max_size, whole=self.rules.counts_everybody
+            ask.member_id, self.rules.max_size, count_all=self.rules.counts_everybody
         ):
             if ask.member_id in group.members:
                 self._remove(group, ask.member_id, now)
@@ -282,7 +282,7 @@ class Coordinator:
         if held_by is not None:
             return self._take_over(group, held_by, member_id, ask, now)
         if ask.needs_id and ask.instance_id is None:
-            group.pending[member_id] = now + ask.session_timeout
+            group.pending[member_id] = now + ask.session_timeout_ms
             return self._refuse(ask, ErrorCode.MEMBER_ID_REQUIRED, member_id)
         return self._enter(group, ask, member_id, now)
 
@@ -292,15 +292,15 @@ class Coordinator:
             ask.instance_id,
             ask.client_id,
             ask.client_host,
-            ask.session_timeout,
-            ask.rebalance_timeout,
+            ask.session_timeout_ms,
+            ask.rebalance_timeout_ms,
             ask.protocols,
         )
         ticket: Ticket[Answer] = Ticket()
         member.joining = ticket
         member.fresh = self.rules.new_members_lapse
         if member.fresh:
-            member.expires = now + NEW_MEMBER_JOIN_TIMEOUT_MS
+            member.expires_at_ms = now + NEW_MEMBER_JOIN_TIMEOUT_MS
         before, cell = group.state, self.decide(group, Input.JOIN_NEW)
         group.add(member, ask.protocol_type)
         group.grown = True
@@ -327,8 +327,8 @@ class Coordinator:
     def _update(self, group: Group, member: Member, ask: Join) -> Ticket[Answer]:
         group.change(member, ask.protocols)
         if not self.rules.keeps_timeouts:
-            member.session_timeout = ask.session_timeout
-            member.rebalance_timeout = ask.rebalance_timeout
+            member.session_timeout_ms = ask.session_timeout_ms
+            member.rebalance_timeout_ms = ask.rebalance_timeout_ms
         ticket: Ticket[Answer] = Ticket()
         member.joining = ticket  # who waited on another connection gets no answer
         return ticket
@@ -380,22 +380,22 @@ class Coordinator:
         if before is State.EMPTY:
             delay = self.rules.initial_delay_ms
             group.join_deadline = now + delay
-            group.join_may_grow = max(longest - delay, 0)
+            group.join_may_grow_ms = max(longest - delay, 0)
             group.grown = False
         else:
-            group.join_deadline, group.join_may_grow = now + longest, None
+            group.join_deadline, group.join_may_grow_ms = now + longest, None
 
     def _check_join(self, group: Group, now: int) -> None:
         """Whether the join phase is over: all are here, or its time is up (GROUP-13, GROUP-14)."""
         if group.state is not State.PREPARING:
             return
         due = group.join_deadline is not None and group.join_deadline <= now
-        if group.join_may_grow is not None:
+        if group.join_may_grow_ms is not None:
             if not due:
                 return
-            if group.grown and group.join_may_grow:
-                delay = min(self.rules.initial_delay_ms, group.join_may_grow)
-                group.join_may_grow -= delay
+            if group.grown and group.join_may_grow_ms:
+                delay = min(self.rules.initial_delay_ms, group.join_may_grow_ms)
+                group.join_may_grow_ms -= delay
                 group.join_deadline, group.grown = now + delay, False
                 return
         elif not due and not group.all_joined():
@@ -405,7 +405,7 @@ class Coordinator:
     def _complete_join(self, group: Group, now: int) -> None:
         reads = self.rules.reads_subscriptions and bool(group.members)
         if reads and not group.readable(group.elected(self.rules.tie)):
-            group.join_deadline = group.join_may_grow = None  # nobody tries again
+            group.join_deadline = group.join_may_grow_ms = None  # nobody tries again
             return
         absent = [m for m in group.members.values() if m.joining is None]
         for member in absent:
@@ -414,17 +414,17 @@ class Coordinator:
         present = [m for m in group.members.values() if m.joining is not None]
         if group.members and not present:  # only static members, all away: wait once more
             group.join_deadline = now + group.longest_rebalance()
-            group.join_may_grow = None
+            group.join_may_grow_ms = None
             return
         leader = group.members.get(group.leader or "")
         if present and (leader is None or leader.joining is None):
             group.leader = present[0].id
         self.decide(group, Input.JOINED if present else Input.DESERTED)
         group.generation += 1
-        group.join_deadline = group.join_may_grow = None
+        group.join_deadline = group.join_may_grow_ms = None
         if not present:
             group.protocol = group.leader = None
-            group.emptied_at = now
+            group.emptied_at_ms = now
             self._keep(group, {}, now, lambda code, at: None)
             return
         group.protocol = group.elected(self.rules.tie)

@@ -56,8 +56,8 @@ class Join:
     instance_id: str | None
     client_id: str
     client_host: str
-    session_timeout: int
-    rebalance_timeout: int
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
     protocol_type: str
     protocols: Protocols
     needs_id: bool  # a first join is only given an id (KIP-394)

@@ -270,7 +270,7 @@ class ConsumerGroups:
             return
         consumer_group.watched = True
         if not consumer_group.members:
-            group.emptied_at = now
+            group.emptied_at_ms = now
 
         def due(then: int) -> None:
             if (

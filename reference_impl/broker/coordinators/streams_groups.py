@@ -144,7 +144,7 @@ class StreamsGroups:
             return
         streams_group.watched = True
         if not streams_group.members:
-            group.emptied_at = now
+            group.emptied_at_ms = now
 
         def due(then: int) -> None:
             if (

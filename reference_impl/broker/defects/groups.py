@@ -154,7 +154,7 @@ def expired_offsets_kept(real: Real, groups: Groups, now: int) -> None:
 @defect("retention-counts-from-the-commit", Groups, "_sweep")
 def retention_counts_from_the_commit(real: Real, groups: Groups, now: int) -> None:
     for group in groups.coordinator.groups.values():
-        group.emptied_at = 0
+        group.emptied_at_ms = 0
     real(now)
 
 
@@ -193,7 +193,7 @@ def fenced_instance_accepted(real: Real, _: Coordinator, *args: Any) -> int:
 def session_timeout_ignored(real: Real, coordinator: Coordinator, group_id: str, now: int) -> None:
     group = coordinator.groups.get(group_id)
     for member in group.members.values() if group is not None else ():
-        member.expires = None
+        member.expires_at_ms = None
     real(group_id, now)
 
 
