@@ -27,8 +27,9 @@ from touchstone.reference_impl.group.join_messages import (
     refusal,
     synced,
 )
-from touchstone.reference_impl.group.members import Group, Member, Ticket
+from touchstone.reference_impl.group.members import Group, Member
 from touchstone.reference_impl.group.states import Cell, Do, Input, State, error_of, table
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up

@@ -10,13 +10,13 @@ KIP-345 (instance ids), KIP-394 (pending ids).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
 from touchstone.reference_impl.group.protocol_tie_break import Order
 from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -25,36 +25,9 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.group.streams.group import StreamsGroup
 
 CONSUMER = "consumer"
-A = TypeVar("A")  # what a ticket is for
 _COUNTED = 6  # bytes of a subscription up to the count of its topics
 Protocols = list[tuple[str, bytes]]
 Offsets = dict[tuple[str, int], "CommittedOffset"]  # by topic and partition
-
-
-class Ticket(Generic[A]):
-    """An answer that is there now or will be; `watch` is called once when it comes."""
-
-    __slots__ = ("answer", "watch")
-
-    def __init__(self, answer: A | None = None) -> None:
-        self.answer = answer
-        self.watch: Callable[[], None] | None = None
-
-    def then(self, call: Callable[[A], None]) -> None:
-        """Hand the answer on, now or once it comes."""
-
-        def come() -> None:
-            if self.answer is not None:
-                call(self.answer)
-
-        self.watch = come
-        come()
-
-    def give(self, answer: A) -> None:
-        if self.answer is None:
-            self.answer = answer
-            if self.watch is not None:
-                self.watch()
 
 
 OLDEST = bytes(2)  # the version by which a coordinator reads subscriptions

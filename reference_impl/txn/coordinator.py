@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.states import TABLE, Cell, Do, Input, State
 from touchstone.reference_impl.txn.transaction import (
     LAST_EPOCH,

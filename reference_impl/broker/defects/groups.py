@@ -21,10 +21,11 @@ from touchstone.reference_impl.group.consumer_requests import Do, sender
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.heartbeat import Beat
 from touchstone.reference_impl.group.join_messages import Answer, Join, refusal
-from touchstone.reference_impl.group.members import Group, Member, Ticket
+from touchstone.reference_impl.group.members import Group, Member
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.group.placement import java_hash
 from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 

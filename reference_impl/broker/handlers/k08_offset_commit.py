@@ -21,8 +21,9 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster, Topic
 from touchstone.reference_impl.group import member_epochs
 from touchstone.reference_impl.group.member_epochs import Place
-from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.offsets import CommittedOffset
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 

@@ -7,8 +7,8 @@ from itertools import count
 from touchstone.reference_impl.group.commits import may_commit
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.join_messages import Join, Rules
-from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.group.protocol_tie_break import ORDERS
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NOW = 1_700_000_000_000
