@@ -404,10 +404,15 @@ class Coordinator:
         self._complete_join(group, now)
 
     def _complete_join(self, group: Group, now: int) -> None:
+        """End the join phase, or wait on (GroupCoordinator.onCompleteJoin@2.8.2)."""
+        # Kafka throws where a consumer's metadata cannot be read (computeSubscribedTopics), and
+        # nobody tries again: no deadline may bring the group back here.
         reads = self.rules.reads_subscriptions and bool(group.members)
         if reads and not group.readable(group.elected(self.rules.tie)):
-            group.join_deadline = group.join_may_grow_ms = None  # nobody tries again
+            group.join_deadline = group.join_may_grow_ms = None
             return
+        # An instance id outlives its absence (KIP-345): a static member is kept, and assigned to,
+        # until its session ends; anybody else who did not come is out.
         absent = [m for m in group.members.values() if m.joining is None]
         for member in absent:
             if member.instance_id is None:
@@ -419,17 +424,19 @@ class Coordinator:
             return
         leader = group.members.get(group.leader or "")
         if present and (leader is None or leader.joining is None):
-            group.leader = present[0].id
+            group.leader = present[0].id  # maybeElectNewJoinedLeader: any that has joined
         self.decide(group, Input.JOINED if present else Input.DESERTED)
         group.generation += 1
         group.join_deadline = group.join_may_grow_ms = None
         if not present:
             group.protocol = group.leader = None
             group.emptied_at_ms = now
+            # If this is lost, the generation before comes back with the log and times out; Kafka
+            # only warns.
             self._keep(group, {}, now, lambda code, at: None)
             return
         group.protocol = group.elected(self.rules.tie)
-        if self.rules.awaits_syncs:
+        if self.rules.awaits_syncs:  # also those of static members that are away
             group.unsynced = set(group.members)
             group.sync_deadline = now + group.longest_rebalance()
         for member in present:
