@@ -155,7 +155,7 @@ def unreachable() -> dict[str, dict[Cell, str]]:
 
 
 def _reason(reasons: Mapping[str, Mapping[str, str]], key: Cell, cell: Any) -> str | None:
-    if getattr(cell, "do", cell).name == "FAULT":  # a cell is what it does, or has it
+    if getattr(cell, "do", cell).name == "IMPOSSIBLE":  # a cell is what it does, or has it
         return "cannot happen"
     state = reasons.get(key[0].name, {})
     return state.get(key[1].name, state.get("ALL"))

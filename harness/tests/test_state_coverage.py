@@ -32,7 +32,7 @@ def test_reasons_are_about_cells_that_are_there():
     for name, table in TABLES.items():
         assert reasons[name].keys() < set(table)
     assert EMPTY_JOIN not in reasons[LATE]
-    assert (State.EMPTY, Input.JOIN_STATIC) in reasons[LATE]  # a FAULT needs no line
+    assert (State.EMPTY, Input.JOIN_STATIC) in reasons[LATE]  # an IMPOSSIBLE one needs no line
 
 
 def test_only_conforming_cases_count(monkeypatch):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar, final
 
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.headers import RequestHeader
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -157,19 +158,10 @@ class Hangup(NamedTuple):
     reason: str = ""
 
 
-A = TypeVar("A", covariant=True)
+A = TypeVar("A")
 NEVER = 1 << 62  # a deadline that does not come
 WaitKey = Hashable
 Attempt = Callable[[int], Any]
-
-
-class Ticket(Protocol[A]):
-    """An answer that is there now or will be; `watch` is called once when it comes."""
-
-    watch: Callable[[], None] | None
-
-    @property
-    def answer(self) -> A | None: ...
 
 
 @dataclass(slots=True)
@@ -185,7 +177,7 @@ class Wait:
     watch: Iterable[WaitKey]
     attempt: Attempt
     expire: Attempt
-    ticket: Ticket[object] | None = None  # its answer, which only this waits for, is a change too
+    ticket: Ticket[Any] | None = None  # its answer, which only this waits for, is a change too
     order: int = field(default=0, compare=False)  # the purgatory's: first come, first asked
 
 

@@ -43,7 +43,11 @@ def join(
     now: int,
     new_id: Callable[[], str],
 ) -> tuple[Answer, frozenset[str]]:
-    """The answer, and regular expressions to be resolved. Raises ApiError."""
+    """The answer, and regular expressions to be resolved. Raises ApiError.
+
+    The checks keep the order of classicGroupJoinToConsumerGroup, which shows where a request fails
+    several of them: room, protocols, member id, and then whose the ids are.
+    """
     if consumers.settings(group.id).migration == DISABLED:
         raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
     member_id = ask.member_id or new_id()
@@ -52,28 +56,32 @@ def join(
         raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
     if ask.needs_id and not ask.member_id and ask.instance_id is None:
         return refusal(E.MEMBER_ID_REQUIRED, member_id, -1), frozenset()
+    # Who names both ids has to hold the instance id under this member id; a static member without
+    # a member id takes the instance id over instead (KIP-345), which `joining` does.
     there = None
     if ask.instance_id is not None and ask.member_id:
         there = known(group, ask.member_id, ask.instance_id)
     subscription = _subscription(ask)
+    # To replace the last static member of the consumer protocol ends the consumer group (KIP-848).
+    # Kafka asks that last, with the old member still in its state; `joining` removes it here.
     standing = group.members.get(group.instances.get(ask.instance_id or "", ""))
     ends = standing is not None and _may_end(consumers, group, standing)
     member = there or consumers.joining(group, member_id, ask.instance_id, classic=True)
     old = replace(member)
     member.instance_id = ask.instance_id or member.instance_id
     member.rack_id = subscription.get("rack_id") or member.rack_id
-    member.rebalance_timeout = ask.rebalance_timeout
+    member.rebalance_timeout = ask.rebalance_timeout_ms
     member.names, member.regex = frozenset(subscription["topics"]), ""
     member.client_id, member.client_host = ask.client_id, ask.client_host
-    member.classic = Classic(ask.session_timeout, tuple(ask.protocols))
+    member.classic = Classic(ask.session_timeout_ms, tuple(ask.protocols))
     owned = _owned(subscription, consumers.view())
-    if ends:
+    if ends:  # no session and no sync to wait for: the classic group that comes has its own
         resolve = _end(consumers, group, old, member, owned, now)
     else:
         resolve = consumers.step(group, old, member, owned, now)
-        member.expires = now + ask.session_timeout
-        member.sync_by = now + ask.rebalance_timeout
-    member.join_by = None
+        member.expires = now + ask.session_timeout_ms
+        member.sync_by = now + ask.rebalance_timeout_ms
+    member.join_by = None  # it came, as a heartbeat or a SyncGroup had told it to
     member.settle()
     stand(group)
     return _joined(member), resolve

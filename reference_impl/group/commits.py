@@ -31,10 +31,10 @@ def may_commit(
     cell = coordinator.table.peek(group.state, given)
     guarded = not (simple and cell.do is Do.STORE)
     if guarded and not (isinstance(cell.do, ErrorCode) and cell.first):
-        code = coordinator.fault(group, member_id, instance_id, generation)
+        code = coordinator.check_member(group, member_id, instance_id, generation)
         if code and not (simple and code == cell.do):
             return code
-    cell = coordinator.table[group.state, given]
+    cell = coordinator.decide(group, given)
     if isinstance(cell.do, ErrorCode):
         return cell.do
     member = group.members.get(member_id)
@@ -51,9 +51,13 @@ def may_commit_in_transaction(
         return ErrorCode.NONE
     if coordinator.rules.offsets_by_parts:
         named = member_id or instance_id is not None
-        code = coordinator.fault(group, member_id, instance_id, None) if named else ErrorCode.NONE
+        code = (
+            coordinator.check_member(group, member_id, instance_id, None)
+            if named
+            else ErrorCode.NONE
+        )
         other = generation >= 0 and generation != group.generation
         return code or (ErrorCode.ILLEGAL_GENERATION if other else ErrorCode.NONE)
     if generation < 0 and group.state is State.EMPTY:
         return ErrorCode.NONE
-    return coordinator.fault(group, member_id, instance_id, generation)
+    return coordinator.check_member(group, member_id, instance_id, generation)

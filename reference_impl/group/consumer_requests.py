@@ -66,7 +66,7 @@ class Do(Enum):
     KEEP_PLACE = "what it has is kept for its instance id"
     REMOVE = "the member is out"
     SERVE = "offsets are taken or told"
-    FAULT = "cannot happen"
+    IMPOSSIBLE = "cannot happen"
 
 
 class Cell(NamedTuple):
@@ -77,7 +77,7 @@ def _row(
     standing: Requester, cells: dict[RequestKind, Do | E]
 ) -> dict[tuple[Requester, RequestKind], Cell]:
     """The row of one requester; requests that are not named cannot happen."""
-    return {(standing, asked): Cell(cells.get(asked, Do.FAULT)) for asked in RequestKind}
+    return {(standing, asked): Cell(cells.get(asked, Do.IMPOSSIBLE)) for asked in RequestKind}
 
 
 _A, _D = RequestKind, Do
@@ -136,7 +136,7 @@ REQUESTS: Table[Requester, RequestKind, Cell] = Table(
         **_row(
             Requester.AWAY,
             _member(E.STALE_MEMBER_EPOCH, in_place=_D.REPLACE)
-            | dict.fromkeys(_EPOCHLESS, _D.FAULT),
+            | dict.fromkeys(_EPOCHLESS, _D.IMPOSSIBLE),
         ),
         **_row(
             Requester.CONSUMER, _member(E.STALE_MEMBER_EPOCH, in_place=E.UNRELEASED_INSTANCE_ID)
@@ -196,7 +196,7 @@ def said(beat: Beat, where: Requester, member: ConsumerMember | None) -> Request
     return RequestKind.BEAT_LOST if lost else RequestKind.BEAT_BEFORE
 
 
-def commit_fault(
+def check_commit(
     group: ConsumerGroup, member_id: str, epoch: int, places: Iterable[TopicIdPartition]
 ) -> int:
     """The error of such a commit, NONE if it is taken.
@@ -217,7 +217,7 @@ def commit_fault(
     return _served(group, member, given)
 
 
-def fetch_fault(group: ConsumerGroup, member_id: str | None, epoch: int) -> int:
+def check_fetch(group: ConsumerGroup, member_id: str | None, epoch: int) -> int:
     """The error of a fetch of offsets with this id and epoch, NONE if it is answered."""
     if member_id is None and epoch < 0:
         return _served(group, None, RequestKind.FETCH_SIMPLE)

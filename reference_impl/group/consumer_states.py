@@ -28,7 +28,7 @@ class Step(Enum):
     STAY = "nothing changes"
     DROP = "give up what is not wanted any more"
     ADVANCE = "walk towards the target: give up first, else take what is free"
-    FAULT = "cannot happen"
+    IMPOSSIBLE = "cannot happen"
 
 
 class GroupProgress(Enum):
@@ -46,8 +46,8 @@ MEMBERS: Table[MemberState, MemberReport, Step] = Table(
         (_M.STABLE, MemberReport.CURRENT): _S.STAY,
         (_M.STABLE, MemberReport.NARROWED): _S.DROP,
         (_M.STABLE, MemberReport.BEHIND): _S.ADVANCE,
-        (_M.STABLE, MemberReport.HOLDS): _S.FAULT,
-        (_M.STABLE, MemberReport.HOLDS_NARROWED): _S.FAULT,
+        (_M.STABLE, MemberReport.HOLDS): _S.IMPOSSIBLE,
+        (_M.STABLE, MemberReport.HOLDS_NARROWED): _S.IMPOSSIBLE,
         (_M.UNREVOKED, MemberReport.CURRENT): _S.ADVANCE,
         (_M.UNREVOKED, MemberReport.NARROWED): _S.ADVANCE,
         (_M.UNREVOKED, MemberReport.BEHIND): _S.ADVANCE,
@@ -56,8 +56,8 @@ MEMBERS: Table[MemberState, MemberReport, Step] = Table(
         (_M.UNRELEASED, MemberReport.CURRENT): _S.ADVANCE,
         (_M.UNRELEASED, MemberReport.NARROWED): _S.ADVANCE,
         (_M.UNRELEASED, MemberReport.BEHIND): _S.ADVANCE,
-        (_M.UNRELEASED, MemberReport.HOLDS): _S.FAULT,
-        (_M.UNRELEASED, MemberReport.HOLDS_NARROWED): _S.FAULT,
+        (_M.UNRELEASED, MemberReport.HOLDS): _S.IMPOSSIBLE,
+        (_M.UNRELEASED, MemberReport.HOLDS_NARROWED): _S.IMPOSSIBLE,
     },
 )
 

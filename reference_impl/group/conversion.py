@@ -51,7 +51,7 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> Consumer
     )
     for member_id in java_order(group.members):
         member = _consumer_member(group, group.members[member_id], view)
-        member.expires = now + group.members[member_id].session_timeout
+        member.expires = now + group.members[member_id].session_timeout_ms
         consumer_group.add(member)
         consumer_group.target[member_id] = frozenset(member.assigned)
     topics = {
@@ -68,7 +68,7 @@ def take_over(group: Group, consumer_group: ConsumerGroup) -> None:
     group.clear()
     group.pending.clear()
     group.unsynced.clear()
-    group.join_deadline = group.join_may_grow = group.sync_deadline = None
+    group.join_deadline = group.join_may_grow_ms = group.sync_deadline = None
     group.state, group.generation = State.EMPTY, 0
     group.protocol = None
     group.protocol_type, group.consumer_group = CONSUMER, consumer_group
@@ -107,9 +107,9 @@ def _consumer_member(group: Group, member: Member, view: View) -> ConsumerMember
         subscription.get("rack_id") or None,
         member.client_id,
         member.client_host,
-        member.rebalance_timeout,
+        member.rebalance_timeout_ms,
         frozenset(subscription["topics"]),
-        classic=Classic(member.session_timeout, tuple(member.protocols)),
+        classic=Classic(member.session_timeout_ms, tuple(member.protocols)),
         epoch=group.generation,
         previous_epoch=group.generation,
         assigned=dict.fromkeys(assigned, group.generation),
@@ -144,7 +144,7 @@ def _classic(member: ConsumerMember, now: int) -> Member:
         classic.session_timeout,
         member.rebalance_timeout,
         list(classic.protocols),
-        expires=now + classic.session_timeout,
+        expires_at_ms=now + classic.session_timeout,
     )
 
 

@@ -18,9 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from touchstone.reference_impl.group.join_messages import Answer, Join, Keep, Rules, refusal, synced
-from touchstone.reference_impl.group.members import Group, Member, Ticket
-from touchstone.reference_impl.group.states import Do, Input, State, error_of, table
+from touchstone.reference_impl.group.join_messages import (
+    Answer,
+    Join,
+    Keep,
+    Rules,
+    joined,
+    refusal,
+    synced,
+)
+from touchstone.reference_impl.group.members import Group, Member
+from touchstone.reference_impl.group.states import Cell, Do, Input, State, error_of, table
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
@@ -53,7 +62,7 @@ class Coordinator:
 
     def join(self, ask: Join, now: int) -> Ticket[Answer]:
         rules = self.rules
-        if not rules.min_session_ms <= ask.session_timeout <= rules.max_session_ms:
+        if not rules.min_session_ms <= ask.session_timeout_ms <= rules.max_session_ms:
             return self._refuse(ask, ErrorCode.INVALID_SESSION_TIMEOUT)
         group = self.groups.get(ask.group_id)
         if group is None:
@@ -61,7 +70,7 @@ class Coordinator:
                 return self._refuse(ask, ErrorCode.UNKNOWN_MEMBER_ID)
             group = self.create(ask.group_id, now)
         ticket = self._admit(group, ask, now)
-        self._settle(group, now)
+        self.settle(group, now)
         return ticket
 
     def sync(
@@ -80,8 +89,8 @@ class Coordinator:
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
         if not group.members:
-            return Ticket(synced(error_of(self.table[group.state, Input.SYNC])))
-        code = self.fault(group, member_id, instance_id, generation)
+            return Ticket(synced(error_of(self.decide(group, Input.SYNC))))
+        code = self.check_member(group, member_id, instance_id, generation)
         if not code and (
             protocol_type not in (None, group.protocol_type)
             or protocol not in (None, group.protocol)
@@ -90,9 +99,11 @@ class Coordinator:
         if code:
             return Ticket(synced(code))
         given = Input.SYNC_LEADER if member_id == group.leader else Input.SYNC
-        cell = self.table[group.state, given]
+        cell = self.table.peek(group.state, given)
+        if cell.do is not Do.ASSIGN:  # which is decided once the log has the assignments
+            self.decide(group, given)
         member = group.members.get(member_id)
-        if isinstance(cell.do, ErrorCode) or member is None:  # `fault` knew it
+        if isinstance(cell.do, ErrorCode) or member is None:  # `check_member` knew it
             return Ticket(synced(error_of(cell)))
         ticket: Ticket[Answer] = Ticket()
         group.unsynced.discard(member_id)
@@ -103,8 +114,8 @@ class Coordinator:
         else:
             member.syncing = ticket
             if cell.do is Do.ASSIGN:
-                self._assign(group, cell.next, assignments, now)
-        self._settle(group, now)
+                self._assign(group, assignments, now)
+        self.settle(group, now)
         return ticket
 
     def heartbeat(
@@ -113,13 +124,14 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        told = self.table.peek(group.state, Input.HEARTBEAT).do
-        early_completing = isinstance(told, ErrorCode) and group.state is State.COMPLETING
-        checked = None if early_completing else generation
-        code = self.fault(group, member_id, instance_id, checked) if group.members else 0
+        # Up to 2.2 Kafka looks for the member in a group that awaits assignments, but not at its
+        # generation (GroupCoordinator.handleHeartbeat@2.2.1); `Cell.first` would skip both.
+        refuses = isinstance(self.table.peek(group.state, Input.HEARTBEAT).do, ErrorCode)
+        checked = None if refuses and group.state is State.COMPLETING else generation
+        code = self.check_member(group, member_id, instance_id, checked) if group.members else 0
         if code:
             return code
-        cell = self.table[group.state, Input.HEARTBEAT]
+        cell = self.decide(group, Input.HEARTBEAT)
         if isinstance(cell.do, ErrorCode):
             return cell.do
         group.touch(group.members[member_id], now)
@@ -137,44 +149,51 @@ class Coordinator:
         else:
             if not member_id and instance_id is not None:
                 member_id = group.instances.get(instance_id, "")
-            code = self.fault(group, member_id, instance_id, None)
+            code = self.check_member(group, member_id, instance_id, None)
             if code:
                 return code
             self._remove(group, member_id, now)
-        self._settle(group, now)
+        self.settle(group, now)
         return ErrorCode.NONE
 
     def delete(self, group_id: str) -> int:
         group = self.groups.get(group_id)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        cell = self.table[group.state, Input.DELETE]
-        if cell.do is Do.REMOVE:
-            self.forget(group)
-            return ErrorCode.NONE
-        return error_of(cell)
+        cell = self.decide(group, Input.DELETE)
+        if cell.do is not Do.REMOVE:
+            return error_of(cell)
+        if group.state is State.DEAD:
+            self._drop(group)
+        return ErrorCode.NONE
 
     def tick(self, group_id: str, now: int) -> None:
         """Do what is due in this group by now."""
         group = self.groups.get(group_id)
         if group is None:
             return
-        group.earliest = None
+        group.earliest_expiry_ms = None
         group.pending = {each: lapses for each, lapses in group.pending.items() if lapses > now}
         for member in list(group.members.values()):
             if member.id not in group.members:
                 continue  # one that lapsed before it completed the join, which dropped this one too
-            if member.expires is not None and member.expires <= now:
-                member.expires = None
+            if member.expires_at_ms is not None and member.expires_at_ms <= now:
+                member.expires_at_ms = None
                 waits = member.joining is not None or member.syncing is not None
                 if not waits or member.fresh:
                     self._remove(group, member.id, now)
         if group.sync_deadline is not None and group.sync_deadline <= now:
             self._drop_unsynced(group, now)
         self._check_join(group, now)
-        self._settle(group, now)
+        self.settle(group, now)
 
-    def fault(
+    def decide(self, group: Group, given: Input) -> Cell:
+        """What the table says of this input; from here on the group is in the next state."""
+        cell = self.table[group.state, given]
+        group.state = cell.next
+        return cell
+
+    def check_member(
         self, group: Group, member_id: str, instance_id: str | None, generation: int | None
     ) -> int:
         """The error of one who is no member of this generation (KIP-345: fenced before unknown)."""
@@ -192,14 +211,14 @@ class Coordinator:
 
     def create(self, group_id: str, now: int) -> Group:
         """A new group; it stays even if whoever wanted it is refused."""
-        group = self.groups[group_id] = Group(group_id, emptied_at=now)
+        group = self.groups[group_id] = Group(group_id, emptied_at_ms=now)
         return group
 
     def adopt(self, groups: dict[str, Group], now: int) -> None:
         """Groups whose partition this coordinator leads from now on."""
         for group in groups.values():
             self.groups[group.id] = group
-            self._settle(group, now)
+            self.settle(group, now)
 
     def abandon(self, ours: Callable[[str], bool]) -> None:
         """Groups that are not `ours` any more: who waits in them must ask somebody else."""
@@ -215,14 +234,21 @@ class Coordinator:
     def begin(self, group: Group, now: int, *, rebalances: bool) -> None:
         """A group that was a consumer group goes on as a classic one."""
         if rebalances:
-            self._rebalance(group, now)
-        self._settle(group, now)
+            self._lose_members(group, now)
+        self.settle(group, now)
 
     def settle(self, group: Group, now: int) -> None:
-        self._settle(group, now)
+        """Do what is due by now and set the alarm for what comes next."""
+        self._check_join(group, now)
+        if group.state is not State.DEAD and group.id in self.groups:
+            self._alarm(group.id, group.deadline())
 
     def forget(self, group: Group) -> None:
+        """Let a group go that nobody asked to delete: it moved away, or it expired."""
         group.state = State.DEAD
+        self._drop(group)
+
+    def _drop(self, group: Group) -> None:
         self.groups.pop(group.id, None)
         self._alarm(group.id, None)
 
@@ -234,7 +260,7 @@ class Coordinator:
 
     def _admit(self, group: Group, ask: Join, now: int) -> Ticket[Answer]:
         if not group.has_room(
-            ask.member_id, self.rules.max_size, whole=self.rules.counts_everybody
+            ask.member_id, self.rules.max_size, count_all=self.rules.counts_everybody
         ):
             if ask.member_id in group.members:
                 self._remove(group, ask.member_id, now)
@@ -246,7 +272,7 @@ class Coordinator:
         if ask.member_id in group.pending and ask.instance_id is None:
             del group.pending[ask.member_id]
             return self._enter(group, ask, ask.member_id, now)
-        code = self.fault(group, ask.member_id, ask.instance_id, None)
+        code = self.check_member(group, ask.member_id, ask.instance_id, None)
         if code:
             return self._refuse(ask, code)
         return self._rejoin(group, group.members[ask.member_id], ask, now)
@@ -257,7 +283,7 @@ class Coordinator:
         if held_by is not None:
             return self._take_over(group, held_by, member_id, ask, now)
         if ask.needs_id and ask.instance_id is None:
-            group.pending[member_id] = now + ask.session_timeout
+            group.pending[member_id] = now + ask.session_timeout_ms
             return self._refuse(ask, ErrorCode.MEMBER_ID_REQUIRED, member_id)
         return self._enter(group, ask, member_id, now)
 
@@ -267,20 +293,20 @@ class Coordinator:
             ask.instance_id,
             ask.client_id,
             ask.client_host,
-            ask.session_timeout,
-            ask.rebalance_timeout,
+            ask.session_timeout_ms,
+            ask.rebalance_timeout_ms,
             ask.protocols,
         )
         ticket: Ticket[Answer] = Ticket()
         member.joining = ticket
         member.fresh = self.rules.new_members_lapse
         if member.fresh:
-            member.expires = now + NEW_MEMBER_JOIN_TIMEOUT_MS
-        cell = self.table[group.state, Input.JOIN_NEW]
+            member.expires_at_ms = now + NEW_MEMBER_JOIN_TIMEOUT_MS
+        before, cell = group.state, self.decide(group, Input.JOIN_NEW)
         group.add(member, ask.protocol_type)
         group.grown = True
         if cell.do is Do.ADMIT:
-            self._rebalance(group, now)
+            self._rebalance(group, before, now)
         return ticket
 
     def _rejoin(self, group: Group, member: Member, ask: Join, now: int) -> Ticket[Answer]:
@@ -288,25 +314,24 @@ class Coordinator:
             given = Input.JOIN_CHANGED
         else:
             given = Input.JOIN_LEADER if member.id == group.leader else Input.JOIN_KEPT
-        cell = self.table[group.state, given]
+        before, cell = group.state, self.decide(group, given)
         if isinstance(cell.do, ErrorCode):
             return self._refuse(ask, cell.do)
         if cell.do is Do.CURRENT:  # and its session goes on
-            listed = group.state is State.COMPLETING
-            return Ticket(self._joined(group, member, with_members=listed))
-        return self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
+            listed = before is State.COMPLETING
+            return Ticket(joined(group, member, with_members=listed))
+        ticket = self._update(group, member, ask)
+        if cell.do is Do.ADMIT:
+            self._rebalance(group, before, now)
+        return ticket
 
-    def _update(
-        self, group: Group, member: Member, ask: Join, now: int, *, rebalance: bool
-    ) -> Ticket[Answer]:
+    def _update(self, group: Group, member: Member, ask: Join) -> Ticket[Answer]:
         group.change(member, ask.protocols)
         if not self.rules.keeps_timeouts:
-            member.session_timeout = ask.session_timeout
-            member.rebalance_timeout = ask.rebalance_timeout
+            member.session_timeout_ms = ask.session_timeout_ms
+            member.rebalance_timeout_ms = ask.rebalance_timeout_ms
         ticket: Ticket[Answer] = Ticket()
         member.joining = ticket  # who waited on another connection gets no answer
-        if rebalance:
-            self._rebalance(group, now)
         return ticket
 
     def _take_over(
@@ -321,15 +346,16 @@ class Coordinator:
         if syncing is not None:
             syncing.give(synced(fenced))
         group.touch(member, now)
-        cell = self.table[group.state, Input.JOIN_STATIC]
-        ticket = self._update(group, member, ask, now, rebalance=cell.do is Do.ADMIT)
-        if cell.do is Do.REPLACE:
-            if group.elected(self.rules.tie) != group.protocol:
-                self._rebalance(group, now)
-                return ticket
+        before, cell = group.state, self.decide(group, Input.JOIN_STATIC)
+        ticket = self._update(group, member, ask)
+        if cell.do is Do.REPLACE and group.elected(self.rules.tie) != group.protocol:
+            cell = self.decide(group, Input.JOIN_CHANGED)
+        if cell.do is Do.ADMIT:
+            self._rebalance(group, before, now)
+        elif cell.do is Do.REPLACE:
             member.joining = None
             leads = group.leader == new_id
-            answer = self._joined(group, member, with_members=leads and ask.may_skip)
+            answer = joined(group, member, with_members=leads and ask.may_skip)
             if not ask.may_skip:
                 answer["leader"] = old_leader
             answer["skip_assignment"] = leads and ask.may_skip
@@ -338,33 +364,39 @@ class Coordinator:
 
     # --- the join phase ----------------------------------------------------------------------
 
-    def _rebalance(self, group: Group, now: int) -> None:
-        if group.state is State.COMPLETING:
+    def _lose_members(self, group: Group, now: int) -> None:
+        """Members are gone, or what they were assigned is: Kafka's maybePrepareRebalance."""
+        before, cell = group.state, self.decide(group, Input.REMOVAL)
+        if cell.do is Do.REBALANCE:
+            self._rebalance(group, before, now)
+
+    def _rebalance(self, group: Group, before: State, now: int) -> None:
+        """Begin the join phase; `before` is the state that the group was in until now."""
+        if before is State.COMPLETING:
             for member in group.members.values():
                 member.assignment = b""
                 self._answer_sync(group, member, synced(ErrorCode.REBALANCE_IN_PROGRESS), now)
         group.sync_deadline = None
-        first, group.state = group.state is State.EMPTY, State.PREPARING
         longest = group.longest_rebalance()
-        if first:
+        if before is State.EMPTY:
             delay = self.rules.initial_delay_ms
             group.join_deadline = now + delay
-            group.join_may_grow = max(longest - delay, 0)
+            group.join_may_grow_ms = max(longest - delay, 0)
             group.grown = False
         else:
-            group.join_deadline, group.join_may_grow = now + longest, None
+            group.join_deadline, group.join_may_grow_ms = now + longest, None
 
     def _check_join(self, group: Group, now: int) -> None:
         """Whether the join phase is over: all are here, or its time is up (GROUP-13, GROUP-14)."""
         if group.state is not State.PREPARING:
             return
         due = group.join_deadline is not None and group.join_deadline <= now
-        if group.join_may_grow is not None:
+        if group.join_may_grow_ms is not None:
             if not due:
                 return
-            if group.grown and group.join_may_grow:
-                delay = min(self.rules.initial_delay_ms, group.join_may_grow)
-                group.join_may_grow -= delay
+            if group.grown and group.join_may_grow_ms:
+                delay = min(self.rules.initial_delay_ms, group.join_may_grow_ms)
+                group.join_may_grow_ms -= delay
                 group.join_deadline, group.grown = now + delay, False
                 return
         elif not due and not group.all_joined():
@@ -372,10 +404,15 @@ class Coordinator:
         self._complete_join(group, now)
 
     def _complete_join(self, group: Group, now: int) -> None:
+        """End the join phase, or wait on (GroupCoordinator.onCompleteJoin@2.8.2)."""
+        # Kafka throws where a consumer's metadata cannot be read (computeSubscribedTopics), and
+        # nobody tries again: no deadline may bring the group back here.
         reads = self.rules.reads_subscriptions and bool(group.members)
         if reads and not group.readable(group.elected(self.rules.tie)):
-            group.join_deadline = group.join_may_grow = None  # nobody tries again
+            group.join_deadline = group.join_may_grow_ms = None
             return
+        # An instance id outlives its absence (KIP-345): a static member is kept, and assigned to,
+        # until its session ends; anybody else who did not come is out.
         absent = [m for m in group.members.values() if m.joining is None]
         for member in absent:
             if member.instance_id is None:
@@ -383,55 +420,34 @@ class Coordinator:
         present = [m for m in group.members.values() if m.joining is not None]
         if group.members and not present:  # only static members, all away: wait once more
             group.join_deadline = now + group.longest_rebalance()
-            group.join_may_grow = None
+            group.join_may_grow_ms = None
             return
         leader = group.members.get(group.leader or "")
         if present and (leader is None or leader.joining is None):
-            group.leader = present[0].id
-        cell = self.table[group.state, Input.JOINED if present else Input.DESERTED]
-        group.state = cell.next
+            group.leader = present[0].id  # maybeElectNewJoinedLeader: any that has joined
+        self.decide(group, Input.JOINED if present else Input.DESERTED)
         group.generation += 1
-        group.join_deadline = group.join_may_grow = None
+        group.join_deadline = group.join_may_grow_ms = None
         if not present:
             group.protocol = group.leader = None
-            group.emptied_at = now
+            group.emptied_at_ms = now
+            # If this is lost, the generation before comes back with the log and times out; Kafka
+            # only warns.
             self._keep(group, {}, now, lambda code, at: None)
             return
         group.protocol = group.elected(self.rules.tie)
-        if self.rules.awaits_syncs:
+        if self.rules.awaits_syncs:  # also those of static members that are away
             group.unsynced = set(group.members)
             group.sync_deadline = now + group.longest_rebalance()
         for member in present:
             ticket, member.joining, member.fresh = member.joining, None, False
             group.touch(member, now)
             if ticket is not None:
-                ticket.give(self._joined(group, member, with_members=True))
-
-    def _joined(self, group: Group, member: Member, *, with_members: bool) -> Answer:
-        members = []
-        if with_members and member.id == group.leader:
-            members = [
-                {
-                    "member_id": other.id,
-                    "group_instance_id": other.instance_id,
-                    "metadata": other.metadata(group.protocol),
-                }
-                for other in group.members.values()
-            ]
-        return {
-            "error_code": ErrorCode.NONE,
-            "generation_id": group.generation,
-            "protocol_type": group.protocol_type,
-            "protocol_name": group.protocol,
-            "leader": group.leader,
-            "member_id": member.id,
-            "members": members,
-            "skip_assignment": False,
-        }
+                ticket.give(joined(group, member, with_members=True))
 
     # --- the sync phase ----------------------------------------------------------------------
 
-    def _assign(self, group: Group, state: State, assignments: dict[str, bytes], now: int) -> None:
+    def _assign(self, group: Group, assignments: dict[str, bytes], now: int) -> None:
         """Kept first, then handed out; what could not be kept begins a rebalance (GROUP-18)."""
         generation = group.generation
 
@@ -441,14 +457,14 @@ class Coordinator:
             if code:
                 for member in group.members.values():
                     self._answer_sync(group, member, synced(code), at)
-                self._rebalance(group, at)
+                self._lose_members(group, at)
             else:
-                group.state = state
+                self.decide(group, Input.SYNC_LEADER)
                 for member in group.members.values():
                     member.assignment = assignments.get(member.id, b"")
                     answer = synced(ErrorCode.NONE, group, member.assignment)
                     self._answer_sync(group, member, answer, at)
-            self._settle(group, at)
+            self.settle(group, at)
 
         self._keep(group, assignments, now, kept)
 
@@ -463,8 +479,8 @@ class Coordinator:
         late = group.unsynced & group.members.keys()
         for member_id in sorted(late):
             group.remove(member_id)
-        if late and group.state in (State.COMPLETING, State.STABLE):
-            self._rebalance(group, now)
+        if late:
+            self._lose_members(group, now)
 
     # --- members -----------------------------------------------------------------------------
 
@@ -475,12 +491,5 @@ class Coordinator:
             member.joining.give(refusal(code, "", self.rules.error_generation))
         if member.syncing is not None:
             member.syncing.give(synced(code))
-        cell = self.table[group.state, Input.REMOVAL]
-        if cell.do is Do.REBALANCE:
-            self._rebalance(group, now)
+        self._lose_members(group, now)
         self._check_join(group, now)
-
-    def _settle(self, group: Group, now: int) -> None:
-        self._check_join(group, now)
-        if group.state is not State.DEAD and group.id in self.groups:
-            self._alarm(group.id, group.deadline())

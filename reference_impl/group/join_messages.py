@@ -1,8 +1,8 @@
 """The coordinator takes and gives these values for JoinGroup and SyncGroup.
 
-`Rules` is what a release and its settings decide once; `Join` is one request to join; the two
-functions make the answers that refuse a join, or end a sync. Answers are dicts with the newest
-version's fields; a handler drops what its version does not have.
+`Rules` is what a release and its settings decide once; `Join` is one request to join; the three
+functions make the answers that refuse or end a join, or end a sync. Answers are dicts with the
+newest version's fields; a handler drops what its version does not have.
 
 Sources: GROUP-04, GROUP-14, GROUP-16; observed on all five releases.
 """
@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from touchstone.reference_impl.group.members import Group, Protocols
+from touchstone.reference_impl.group.members import Group, Member, Protocols
 from touchstone.reference_impl.group.protocol_tie_break import Order
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 Answer = Struct
@@ -55,8 +56,8 @@ class Join:
     instance_id: str | None
     client_id: str
     client_host: str
-    session_timeout: int
-    rebalance_timeout: int
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
     protocol_type: str
     protocols: Protocols
     needs_id: bool  # a first join is only given an id (KIP-394)
@@ -69,6 +70,29 @@ def refusal(code: int, member_id: str, generation: int) -> Answer:
         "generation_id": generation,
         "leader": "",
         "member_id": member_id,
+    }
+
+
+def joined(group: Group, member: Member, *, with_members: bool) -> Answer:
+    members = []
+    if with_members and member.id == group.leader:
+        members = [
+            {
+                "member_id": other.id,
+                "group_instance_id": other.instance_id,
+                "metadata": other.metadata(group.protocol),
+            }
+            for other in group.members.values()
+        ]
+    return {
+        "error_code": ErrorCode.NONE,
+        "generation_id": group.generation,
+        "protocol_type": group.protocol_type,
+        "protocol_name": group.protocol,
+        "leader": group.leader,
+        "member_id": member.id,
+        "members": members,
+        "skip_assignment": False,
     }
 
 

@@ -87,8 +87,8 @@ def group_entry(
                 "group_instance_id": member.instance_id,
                 "client_id": member.client_id,
                 "client_host": member.client_host,
-                "rebalance_timeout": member.rebalance_timeout,
-                "session_timeout": member.session_timeout,
+                "rebalance_timeout": member.rebalance_timeout_ms,
+                "session_timeout": member.session_timeout_ms,
                 "subscription": member.metadata(group.protocol),
                 "assignment": assignments.get(member.id, b""),
             }
@@ -140,7 +140,7 @@ def read(
             except DecodeError:
                 _read_other(groups, record, now)
                 continue
-            group = groups.setdefault(key["group"], Group(key["group"], emptied_at=now))
+            group = groups.setdefault(key["group"], Group(key["group"], emptied_at_ms=now))
             if kind != _GROUP:
                 producer = head.producer_id if head.transactional else None
                 _read_offset(group, key, record, producer, topic)
@@ -239,7 +239,7 @@ def _read_other(groups: dict[str, Group], record: convert.Flat, now: int) -> Non
         if record.value is None:
             return
         if group is None:
-            group = groups[key["group_id"]] = Group(key["group_id"], emptied_at=now)
+            group = groups[key["group_id"]] = Group(key["group_id"], emptied_at_ms=now)
         group.consumer_group, group.protocol_type = ConsumerGroup(group.id), CONSUMER
     value = None
     if record.value is not None:
@@ -268,11 +268,11 @@ def _read_group(group: Group, data: bytes, now: int) -> None:
             row.get("rebalance_timeout", row["session_timeout"]),
             [(value["protocol"] or "", row["subscription"])],
             assignment=row["assignment"],
-            expires=now + row["session_timeout"],
+            expires_at_ms=now + row["session_timeout"],
         )
         group.add(member, value["protocol_type"])
     group.state = State.STABLE if group.members else State.EMPTY
     group.protocol_type = value["protocol_type"] or None
     group.generation, group.protocol = value["generation"], value["protocol"]
     group.leader = value["leader"]
-    group.emptied_at = max(0, value.get("current_state_timestamp", -1))
+    group.emptied_at_ms = max(0, value.get("current_state_timestamp", -1))

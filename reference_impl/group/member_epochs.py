@@ -33,21 +33,21 @@ def speaks_newer(group: Group, member_id: str) -> bool:
     return member is not None and member.classic is None
 
 
-def commit_fault(group: Group, member_id: str, epoch: int, places: Collection[Place]) -> int:
+def check_commit(group: Group, member_id: str, epoch: int, places: Collection[Place]) -> int:
     """The error of a commit to a group with a newer half, NONE if it is taken."""
     if group.streams_group is not None:
         named = [(place.topic, place.partition) for place in places]
-        return group.streams_group.commit_fault(member_id, epoch, named)
+        return group.streams_group.check_commit(member_id, epoch, named)
     if group.consumer_group is None:
         return E.NONE
     by_id = frozenset((place.topic_id, place.partition) for place in places)
-    return consumer_requests.commit_fault(group.consumer_group, member_id, epoch, by_id)
+    return consumer_requests.check_commit(group.consumer_group, member_id, epoch, by_id)
 
 
-def fetch_fault(group: Group, member_id: str | None, epoch: int) -> int:
+def check_fetch(group: Group, member_id: str | None, epoch: int) -> int:
     """The error of a fetch of offsets with this id and epoch, NONE if it is answered."""
     if group.streams_group is not None:
-        return group.streams_group.fetch_fault(member_id, epoch)
+        return group.streams_group.check_fetch(member_id, epoch)
     if group.consumer_group is None:
         return E.NONE
-    return consumer_requests.fetch_fault(group.consumer_group, member_id, epoch)
+    return consumer_requests.check_fetch(group.consumer_group, member_id, epoch)

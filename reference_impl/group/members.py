@@ -10,13 +10,13 @@ KIP-345 (instance ids), KIP-394 (pending ids).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.group.consumer_group import ConsumerGroup
 from touchstone.reference_impl.group.protocol_tie_break import Order
 from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.embedded.consumer_protocol import decode_subscription
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -25,35 +25,8 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.group.streams.group import StreamsGroup
 
 CONSUMER = "consumer"
-A = TypeVar("A")  # what a ticket is for
 Protocols = list[tuple[str, bytes]]
 Offsets = dict[tuple[str, int], "CommittedOffset"]  # by topic and partition
-
-
-class Ticket(Generic[A]):
-    """An answer that is there now or will be; `watch` is called once when it comes."""
-
-    __slots__ = ("answer", "watch")
-
-    def __init__(self, answer: A | None = None) -> None:
-        self.answer = answer
-        self.watch: Callable[[], None] | None = None
-
-    def then(self, call: Callable[[A], None]) -> None:
-        """Hand the answer on, now or once it comes."""
-
-        def come() -> None:
-            if self.answer is not None:
-                call(self.answer)
-
-        self.watch = come
-        come()
-
-    def give(self, answer: A) -> None:
-        if self.answer is None:
-            self.answer = answer
-            if self.watch is not None:
-                self.watch()
 
 
 OLDEST = bytes(2)  # the version by which a coordinator reads subscriptions
@@ -65,13 +38,13 @@ class Member:
     instance_id: str | None
     client_id: str
     client_host: str
-    session_timeout: int
-    rebalance_timeout: int
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
     protocols: Protocols
     assignment: bytes = b""
     joining: Ticket[Struct] | None = None
     syncing: Ticket[Struct] | None = None
-    expires: int | None = None
+    expires_at_ms: int | None = None
     fresh: bool = False  # its join is its first and nobody but us knows its id
 
     def metadata(self, protocol: str | None) -> bytes:
@@ -100,14 +73,14 @@ class Group:
     pending: dict[str, int] = field(default_factory=dict)  # ids given out -> when they lapse
     unsynced: set[str] = field(default_factory=set)
     join_deadline: int | None = None
-    join_may_grow: int | None = None  # what the first phase may still be extended by
+    join_may_grow_ms: int | None = None  # what the first phase may still be extended by
     grown: bool = False  # somebody came since the phase began or was extended
     sync_deadline: int | None = None
-    emptied_at: int = 0
+    emptied_at_ms: int = 0
     offsets: Offsets = field(default_factory=dict)
     unstable: dict[int, Offsets] = field(default_factory=dict)  # by producer id
     support: Counter[str] = field(default_factory=Counter)  # protocol -> members that have it
-    earliest: int | None = None  # no member's time is up before; None: not known
+    earliest_expiry_ms: int | None = None  # no member's time is up before; None: not known
     absent: str | None = None  # one who had not joined when it was last looked for
     written: bool = False  # it was read from a record of its own, not only from its offsets
     consumer_group: ConsumerGroup | None = None  # its other half if its members speak KIP-848
@@ -129,8 +102,8 @@ class Group:
             self.protocol_type = protocol_type
         self.members[member.id] = member
         self.support.update(member.names())
-        if member.expires is not None:
-            self.due_by(member.expires)
+        if member.expires_at_ms is not None:
+            self.due_by(member.expires_at_ms)
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.id
         if self.leader is None:
@@ -164,13 +137,13 @@ class Group:
 
     def touch(self, member: Member, now: int) -> None:
         """Its session begins anew."""
-        member.expires = now + member.session_timeout
-        self.due_by(member.expires)
+        member.expires_at_ms = now + member.session_timeout_ms
+        self.due_by(member.expires_at_ms)
 
     def due_by(self, at: int) -> None:
-        """Some member's time is up then: no later may anybody look."""
-        if self.earliest is not None:
-            self.earliest = min(self.earliest, at)
+        """Some session ends at this instant (ms): the next look at sessions comes no later."""
+        if self.earliest_expiry_ms is not None:
+            self.earliest_expiry_ms = min(self.earliest_expiry_ms, at)
 
     def replace(
         self, old_id: str, new_id: str
@@ -186,10 +159,13 @@ class Group:
             self.leader = new_id
         return member, *waited
 
-    def has_room(self, member_id: str, limit: int, *, whole: bool = False) -> bool:
-        """Whether a group of at most `limit` members takes this one; `whole` counts all of them,
-        also while only those count that wait for the others."""
-        if whole:
+    def has_room(self, member_id: str, limit: int, *, count_all: bool = False) -> bool:
+        """Whether a group of at most `limit` members takes this one.
+
+        With `count_all`, every member counts towards the limit; otherwise, while the group prepares
+        a rebalance, only members whose JoinGroup waits.
+        """
+        if count_all:
             return bool(member_id) or len(self.members) < limit
         if self.state is State.EMPTY or len(self.members) < limit:
             return True
@@ -231,7 +207,7 @@ class Group:
         return self.absent is None
 
     def longest_rebalance(self) -> int:
-        return max((m.rebalance_timeout for m in self.members.values()), default=0)
+        return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def subscribed(self) -> set[str] | None:
         """Topics that consumers of this group subscribe to; None when that cannot be known."""
@@ -269,10 +245,10 @@ class Group:
         Sessions are prolonged by every heartbeat, so the earliest end is only looked for when the
         one known last has come: until then it is a bound, and too early is no harm.
         """
-        if self.earliest is None:
-            ends = (m.expires for m in self.members.values() if m.expires is not None)
-            self.earliest = min(ends, default=None)
-        instants = [] if self.earliest is None else [self.earliest]
+        if self.earliest_expiry_ms is None:
+            ends = (m.expires_at_ms for m in self.members.values() if m.expires_at_ms is not None)
+            self.earliest_expiry_ms = min(ends, default=None)
+        instants = [] if self.earliest_expiry_ms is None else [self.earliest_expiry_ms]
         instants += self.pending.values()
         phases = (self.join_deadline, self.sync_deadline)
         instants += [at for at in phases if at is not None]

@@ -48,7 +48,7 @@ def expired(group: Group, stored: CommittedOffset, retention_ms: int, now: int) 
         return stored.expires <= now
     if group.state is State.EMPTY and not group.newer_members:
         lived = group.protocol_type is not None and group.streams_group is None
-        since = (group.emptied_at if lived else 0) or stored.committed
+        since = (group.emptied_at_ms if lived else 0) or stored.committed
         return wrapped(now - since) >= retention_ms
     return wrapped(now - stored.committed) >= retention_ms
 

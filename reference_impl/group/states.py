@@ -1,8 +1,9 @@
 """A classic group changes state by a total table: (state, input) -> (what to do, next state).
 
-Every cell is written, also those that refuse and those that cannot happen (`FAULT`: reaching one
-is our own error, never the peer's). The table says nothing of members, timers or answers' forms:
-the coordinator classifies what happened as an input, looks here, and does what the cell says.
+Every cell is written, also those that refuse and those that cannot happen (`IMPOSSIBLE`: reaching
+one is our own error, never the peer's). The table says nothing of members, timers or answers'
+forms: the coordinator classifies what happened as an input, looks here, and does what the cell
+says.
 
 Why a table
 -----------
@@ -11,20 +12,27 @@ Kafka has this list twice: as comments on its states (GroupMetadata.scala) and a
 state in each function of GroupCoordinator. At 2.8.2 the two disagree. The comment on
 CompletingRebalance refuses heartbeats, the code answers them and restarts the session; the comment
 on Dead says UNKNOWN_MEMBER_ID, the code COORDINATOR_NOT_AVAILABLE. Here the list that is read is
-the list that runs: a test walks its whole product, and `Table.walked` shows which cells Kafka's
-recordings have tried.
+the list that runs: `Coordinator.decide` looks a cell up and puts the group into its next state, and
+is asked for every input. A test walks the whole product, and `Table.walked` shows which cells
+Kafka's recordings have tried.
 
 What is not in it
 -----------------
 
 1. Whether the member, its instance id and its generation are the group's. As inputs these would
-   multiply every column by the ways of being wrong; as one check (`Coordinator.fault`) they stand
-   before the look-up. Up to 2.2 a few answers come before that check: `Cell.first` (OFFS-12).
+   multiply every column by the ways of being wrong; as one check (`Coordinator.check_member`) they
+   stand before the look-up. Up to 2.2 a few answers come before that check: `Cell.first` (OFFS-12).
 2. Facts that decide between two next states are inputs of their own, so that each cell has one next
-   state: JOINED or DESERTED, SYNC or SYNC_LEADER, JOIN_KEPT or JOIN_LEADER. The exception is
-   REPLACE: whether the protocol changes is known only when the returned member is in the group.
-3. Time. ASSIGN leads to STABLE when the group's log has the assignments (GROUP-18), and not if a
-   rebalance has begun meanwhile. A deadline is an input once it has passed: REMOVAL, JOINED.
+   state: JOINED or DESERTED, SYNC or SYNC_LEADER, JOIN_KEPT or JOIN_LEADER. REPLACE takes two:
+   whether the protocol changes is known only when the returned member is in the group, and if it
+   does, JOIN_CHANGED decides next.
+3. Time. A deadline is an input once it has passed: REMOVAL, JOINED. ASSIGN is read when the leader
+   asks and decided when the group's log has the assignments (GROUP-18); nothing is decided if a
+   rebalance has begun meanwhile. Assignments that could not be written are a REMOVAL, as for
+   Kafka, which calls maybePrepareRebalance for both.
+4. Where a group comes from and goes to without an input: its state is set when it is read from the
+   log (`log_records`) and when it turns into a consumer group or back (`conversion`), and
+   `Coordinator.forget` ends one that moved to another broker or expired.
 
 Releases up to 2.2 differ in a few cells: a dead group is UNKNOWN_MEMBER_ID there and
 COORDINATOR_NOT_AVAILABLE later, and a heartbeat while assignments are awaited answers
@@ -89,7 +97,7 @@ class Do(Enum):
     GENERATE = "begin the next generation"
     REMOVE = "forget the group"
     NOTHING = "nothing"
-    FAULT = "cannot happen"
+    IMPOSSIBLE = "cannot happen"
 
 
 class Cell(NamedTuple):
@@ -122,7 +130,7 @@ _LATE: Cells = {
         _S.EMPTY,
         {
             _I.JOIN_NEW: (_D.ADMIT, _S.PREPARING),
-            _I.JOIN_STATIC: (_D.FAULT, _S.EMPTY),
+            _I.JOIN_STATIC: (_D.IMPOSSIBLE, _S.EMPTY),
             _I.JOIN_CHANGED: (E.UNKNOWN_MEMBER_ID, _S.EMPTY),
             _I.JOIN_LEADER: (E.UNKNOWN_MEMBER_ID, _S.EMPTY),
             _I.JOIN_KEPT: (E.UNKNOWN_MEMBER_ID, _S.EMPTY),
@@ -132,8 +140,8 @@ _LATE: Cells = {
             _I.COMMIT: (_D.STORE, _S.EMPTY),
             _I.COMMIT_SIMPLE: (_D.STORE, _S.EMPTY, True),
             _I.REMOVAL: (_D.NOTHING, _S.EMPTY),
-            _I.JOINED: (_D.FAULT, _S.EMPTY),
-            _I.DESERTED: (_D.FAULT, _S.EMPTY),
+            _I.JOINED: (_D.IMPOSSIBLE, _S.EMPTY),
+            _I.DESERTED: (_D.IMPOSSIBLE, _S.EMPTY),
             _I.DELETE: (_D.REMOVE, _S.DEAD),
         },
     ),
@@ -170,8 +178,8 @@ _LATE: Cells = {
             _I.COMMIT: (E.REBALANCE_IN_PROGRESS, _S.COMPLETING),
             _I.COMMIT_SIMPLE: (E.UNKNOWN_MEMBER_ID, _S.COMPLETING),
             _I.REMOVAL: (_D.REBALANCE, _S.PREPARING),
-            _I.JOINED: (_D.FAULT, _S.COMPLETING),
-            _I.DESERTED: (_D.FAULT, _S.COMPLETING),
+            _I.JOINED: (_D.IMPOSSIBLE, _S.COMPLETING),
+            _I.DESERTED: (_D.IMPOSSIBLE, _S.COMPLETING),
             _I.DELETE: (E.NON_EMPTY_GROUP, _S.COMPLETING),
         },
     ),
@@ -189,8 +197,8 @@ _LATE: Cells = {
             _I.COMMIT: (_D.STORE, _S.STABLE),
             _I.COMMIT_SIMPLE: (E.UNKNOWN_MEMBER_ID, _S.STABLE),
             _I.REMOVAL: (_D.REBALANCE, _S.PREPARING),
-            _I.JOINED: (_D.FAULT, _S.STABLE),
-            _I.DESERTED: (_D.FAULT, _S.STABLE),
+            _I.JOINED: (_D.IMPOSSIBLE, _S.STABLE),
+            _I.DESERTED: (_D.IMPOSSIBLE, _S.STABLE),
             _I.DELETE: (E.NON_EMPTY_GROUP, _S.STABLE),
         },
     ),

@@ -16,7 +16,6 @@ from functools import partial
 from typing import NamedTuple
 
 from touchstone.reference_impl.log import by_time
-from touchstone.reference_impl.log import segment as segments
 from touchstone.reference_impl.log.by_time import NO_OFFSET, NO_TIMESTAMP, TimestampAndOffset
 from touchstone.reference_impl.log.epochs import LeaderEpochs
 from touchstone.reference_impl.log.files.transaction_index import Aborted
@@ -25,7 +24,7 @@ from touchstone.reference_impl.log.memory_store import MemoryStore
 from touchstone.reference_impl.log.producer_state import BatchOfProducer, ProducerState
 from touchstone.reference_impl.log.replicated import entries_of
 from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogError, Rules
-from touchstone.reference_impl.log.segment import Segment
+from touchstone.reference_impl.log.segment import Segment, Stored, floor, lifetime_ms
 from touchstone.reference_impl.log.store import Store
 from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.log.validation import Entry, Validator
@@ -218,7 +217,7 @@ class PartitionLog:
             self.flush(now)
 
     def _learn(
-        self, header: v2.BatchHeader, data: segments.Stored, first: int, last: int, stamp: int,
+        self, header: v2.BatchHeader, data: Stored, first: int, last: int, stamp: int,
         segment: Segment,
     ) -> None:  # fmt: skip
         """What a batch says of its producer; an abort goes to its segment's index (LOG-28)."""
@@ -243,7 +242,7 @@ class PartitionLog:
         age = (newest if newest > -1 and first > -1 else now) - (first if first > -1 else now)
         if (
             active.size > config.segment_bytes - size
-            or age > segments.lifetime_ms(active, self.name, config)
+            or age > lifetime_ms(active, self.name, config)
             or active.index_entries >= config.segment_index_bytes // 8
             or active.time_entries >= config.segment_index_bytes // 12 - 1
             or entries[-1].last_offset - active.base_offset > _MOST_OFFSETS
@@ -257,7 +256,7 @@ class PartitionLog:
             self._segments[-1].seal()
             self.store.write_producers(self.log_end_offset, self.producers.snapshot())
             self._segments.append(self.store.begin(self.log_end_offset, now))
-            first = max(0, segments.floor(self._segments, self.recovery_point))
+            first = max(0, floor(self._segments, self.recovery_point))
             durable = partial(self._durable, self.log_end_offset, self._cuts)
             self.store.flush_sealed(self._segments[first:-1], durable)
         return self._segments[-1]
@@ -278,7 +277,7 @@ class PartitionLog:
 
     def aborted(self, first: int, end: int) -> list[Aborted]:
         """Aborted transactions that a reader of [first, end) must leave out."""
-        at = max(0, segments.floor(self._segments, first))
+        at = max(0, floor(self._segments, first))
         return list(aborted_within(self._segments[at:], first, end))
 
     def limit(self, isolation: str) -> int:
@@ -310,7 +309,7 @@ class PartitionLog:
             raise LogError(
                 ErrorCode.UNKNOWN_SERVER_ERROR, f"Invalid max size {max_bytes} for log read"
             )
-        index = segments.floor(self._segments, offset)
+        index = floor(self._segments, offset)
         records, incomplete, at = b"", False, self._segments[index]
         if offset < limit:
             for at in self._segments[index:]:
@@ -336,8 +335,8 @@ class PartitionLog:
         limit = self.limit(isolation)
         if offset >= limit:
             return 0, False
-        at = self._segments[segments.floor(self._segments, offset)]
-        end = self._segments[segments.floor(self._segments, limit)]
+        at = self._segments[floor(self._segments, offset)]
+        end = self._segments[floor(self._segments, limit)]
         if end is not at:
             return 0, True
         return self._position(at, limit) - at.position_of(offset), False
@@ -392,7 +391,7 @@ class PartitionLog:
     def flush(self, now: int) -> None:
         """Everything so far becomes durable; the recovery point never goes back (LOG-13)."""
         if self.log_end_offset > self.recovery_point:
-            first = max(0, segments.floor(self._segments, self.recovery_point))
+            first = max(0, floor(self._segments, self.recovery_point))
             self.store.flush(self._segments[first:])
             self.recovery_point = self.log_end_offset
         self.flushed_at = now
@@ -417,7 +416,7 @@ class PartitionLog:
         """From the newest snapshot at or below the log end, and the batches behind it."""
         since, known = self.store.latest_producers(self.log_end_offset)
         self.producers.restore(known)
-        for segment in self._segments[max(0, segments.floor(self._segments, since)) :]:
+        for segment in self._segments[max(0, floor(self._segments, since)) :]:
             for entry in segment.entries(since):
                 if entry[v2.MAGIC_AT] == 2:
                     header = v2.BatchHeader._make(v2.HEADER.unpack_from(entry))
@@ -439,7 +438,7 @@ class PartitionLog:
         if offset < self._segments[0].base_offset:
             self.begin_again_at(offset, now)
             return True
-        keep = segments.floor(self._segments, offset) + 1
+        keep = floor(self._segments, offset) + 1
         gone, self._segments = self._segments[keep:], self._segments[:keep]
         if gone:
             self.store.remove(gone[::-1], now)  # from the end, so that a crash leaves no gap
@@ -483,6 +482,6 @@ class PartitionLog:
         """Move the log start up to `offset` and drop whole segments below it (FETCH-23)."""
         if offset > self.log_start_offset:
             self._start_at(offset)
-            below = segments.floor(self._segments, offset)
+            below = floor(self._segments, offset)
             self.drop_segments(max(below, 0), now)
         return self.log_start_offset

@@ -44,11 +44,11 @@ class RecordJudge:
         return config.message_timestamp_before_max_ms, config.message_timestamp_after_max_ms
 
     def faults(
-        self, flat: list[Flat], stamped: bool, config: TopicConfig, place: AppendContext
+        self, flat: list[Flat], stamped: bool, config: TopicConfig, context: AppendContext
     ) -> list[RecordFault]:
         """Every record that its topic refuses; `stamped` batches claim LogAppendTime."""
         faults, stop = [], "." if self._rules.ends_sentences else ""
-        now, create_time = place.now, not config.log_append_time
+        now, create_time = context.now, not config.log_append_time
         before, after = self.bounds(config)
         oldest, newest = now - before, now + after
         for index, record in enumerate(flat):
@@ -57,7 +57,7 @@ class RecordJudge:
             if config.compact and record.key is None:
                 message = (
                     "Compacted topic cannot accept message without key in topic partition"
-                    f" {place.name}{stop}"
+                    f" {context.name}{stop}"
                 )
                 faults.append(RecordFault(index, message, self._rules.invalid_record))
             elif checked and _far(now - stamp, before, after):
@@ -73,10 +73,10 @@ class RecordJudge:
         return faults
 
     def check(
-        self, flat: list[Flat], stamped: bool, config: TopicConfig, place: AppendContext
+        self, flat: list[Flat], stamped: bool, config: TopicConfig, context: AppendContext
     ) -> None:
         """LogError if the topic refuses any of the records; it names them all (KIP-467)."""
-        faults = self.faults(flat, stamped, config, place)
+        faults = self.faults(flat, stamped, config, context)
         if not faults:
             return
         if not self._rules.names_records:

@@ -77,7 +77,7 @@ class Validator:
         return crc32c(memoryview(data)[v2.ATTRIBUTES_AT :]) == header.crc
 
     def plain(
-        self, records: bytes, config: TopicConfig, place: AppendContext
+        self, records: bytes, config: TopicConfig, context: AppendContext
     ) -> list[Entry] | None:
         """The entry of a plain single-batch append; None for what must be analyzed first.
 
@@ -97,20 +97,20 @@ class Validator:
             return None
         if not self.checksum_ok(records, header):
             return None
-        return [self.one_batch(records, header, 0, config, place)]
+        return [self.one_batch(records, header, 0, config, context)]
 
     # --- the bytes ---------------------------------------------------------------------------
 
-    def analyze(self, records: bytes, config: TopicConfig, place: AppendContext) -> Analysis:
+    def analyze(self, records: bytes, config: TopicConfig, context: AppendContext) -> Analysis:
         entries, codec, valid = [], codecs.NONE, 0
         try:
             for pos, size, magic in walk.entries(records):
-                self._check_entry(records, pos, size, magic, config, place)
+                self._check_entry(records, pos, size, magic, config, context)
                 entries.append((pos, size, magic))
                 valid = pos + size
                 codec = codec_of(records, pos, magic) or codec
         except RecordError as fault:
-            raise self._refused(fault, place) from None
+            raise self._refused(fault, context) from None
         return Analysis(entries, codec, valid)
 
     def _check_entry(
@@ -120,17 +120,17 @@ class Validator:
         size: int,
         magic: int,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> None:
         if magic >= 2:
             base_offset = int.from_bytes(records[pos : pos + 8], "big", signed=True)
-            if place.origin == CLIENT and base_offset != 0:
+            if context.origin == CLIENT and base_offset != 0:
                 raise self.invalid(
-                    f"The baseOffset of the record batch in the append to {place.name} should be"
+                    f"The baseOffset of the record batch in the append to {context.name} should be"
                     f" 0, but it is {base_offset}"
                 )
         if size > config.max_message_bytes:
-            raise self._too_large(size, config, place)
+            raise self._too_large(size, config, context)
         self._check_crc(records, pos, size, magic)
 
     def _check_crc(self, records: bytes, pos: int, size: int, magic: int) -> None:
@@ -140,23 +140,23 @@ class Validator:
             v2.check_crc(records, pos, v2.read_header(records, pos))
 
     @staticmethod
-    def _too_large(size: int, config: TopicConfig, place: AppendContext) -> LogError:
+    def _too_large(size: int, config: TopicConfig, context: AppendContext) -> LogError:
         return LogError(
             ErrorCode.MESSAGE_TOO_LARGE,
-            f"The record batch size in the append to {place.name} is {size} bytes which exceeds"
+            f"The record batch size in the append to {context.name} is {size} bytes which exceeds"
             f" the maximum configured value of {config.max_message_bytes}.",
         )
 
-    def _refused(self, fault: RecordError, place: AppendContext) -> LogError:
+    def _refused(self, fault: RecordError, context: AppendContext) -> LogError:
         code = ErrorCode.CORRUPT_MESSAGE if fault.corrupt else self._rules.invalid_record
-        return LogError(code, f"{fault.reason} in topic partition {place.name}.")
+        return LogError(code, f"{fault.reason} in topic partition {context.name}.")
 
     # --- offsets -----------------------------------------------------------------------------
 
     def assign(
-        self, records: bytes, analysis: Analysis, config: TopicConfig, place: AppendContext
+        self, records: bytes, analysis: Analysis, config: TopicConfig, context: AppendContext
     ) -> list[Entry]:
-        """The entries as they will be stored, offsets counted up from `place.next_offset`."""
+        """The entries as they will be stored, offsets counted up from `context.next_offset`."""
         source = analysis.codec
         target = _target_codec(config, source)
         magic = target_magic(config, self._rules)
@@ -166,10 +166,10 @@ class Validator:
         if alone and len(analysis.entries) > 1 and self._rules.one_batch:
             raise self.invalid("Compressed outer record has more than one batch")
         if magics == {2} and magic == 2:
-            return self._assign_batches(records, analysis, target, config, place)
+            return self._assign_batches(records, analysis, target, config, context)
         if magics == {magic} and not source and not target:
-            return self._assign_messages(records, analysis, config, place)
-        return self._convert(records, analysis, (magic, target), config, place)
+            return self._assign_messages(records, analysis, config, context)
+        return self._convert(records, analysis, (magic, target), config, context)
 
     def _assign_batches(
         self,
@@ -177,18 +177,22 @@ class Validator:
         analysis: Analysis,
         target: int,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> list[Entry]:
         stored = []
         for pos, size, _ in analysis.entries:
             header = v2.read_header(records, pos)
             try:
-                entry = self.one_batch(records[pos : pos + size], header, target, config, place)
+                entry = self.one_batch(records[pos : pos + size], header, target, config, context)
             except RecordError as fault:  # a record that had been skimmed is read after all
-                raise self._unreadable(fault, place) from None
+                raise self._unreadable(fault, context) from None
             stored.append(entry)
-            place = AppendContext(
-                place.name, entry.last_offset + 1, place.leader_epoch, place.now, place.origin
+            context = AppendContext(
+                context.name,
+                entry.last_offset + 1,
+                context.leader_epoch,
+                context.now,
+                context.origin,
             )
         return stored
 
@@ -198,10 +202,10 @@ class Validator:
         header: v2.BatchHeader,
         target: int,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> Entry:
         """One magic 2 batch whose checksum was proved: in place if nothing forbids it."""
-        self._check_batch(header, 2, place)
+        self._check_batch(header, 2, context)
         codec = header.compression
         payload = data[v2.HEADER_SIZE :]
         skim = False
@@ -210,16 +214,16 @@ class Validator:
         if codec:
             payload = self._decompressed(payload, header)
             skim = self._rules.skims_compressed and codec == target
-        facts = self._records_of(payload, header, place, skim)
-        self._check_facts(facts, payload, header, config, place)
+        facts = self._records_of(payload, header, context, skim)
+        self._check_facts(facts, payload, header, config, context)
         odd = bool(codec) and not facts.sequential
         if odd and codec == target and not self._rules.renumbers_compressed:
             raise LogError(
                 ErrorCode.UNKNOWN_SERVER_ERROR, "offset deltas of a compressed batch are odd"
             )
         if codec != target or odd:
-            return self._rebuilt(data, header, target, config, place)
-        return self._placed(data, header, facts, config, place)
+            return self._rebuilt(data, header, target, config, context)
+        return self._placed(data, header, facts, config, context)
 
     def _decompressed(self, payload: bytes, header: v2.BatchHeader) -> bytes:
         try:
@@ -245,19 +249,19 @@ class Validator:
         return False
 
     def _records_of(
-        self, payload: bytes, header: v2.BatchHeader, place: AppendContext, skim: bool
+        self, payload: bytes, header: v2.BatchHeader, context: AppendContext, skim: bool
     ) -> Checked:
         try:
             return check_records(payload, header.records_count, header.base_timestamp, skim=skim)
         except CutRecord as fault:
             if self._rules.trips_over_cut_records and not header.compression:
                 raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, fault.reason) from None
-            raise self._unreadable(fault, place) from None
+            raise self._unreadable(fault, context) from None
         except RecordError as fault:
-            raise self._unreadable(fault, place) from None
+            raise self._unreadable(fault, context) from None
 
-    def _unreadable(self, fault: RecordError, place: AppendContext) -> LogError:
-        said = f"{fault.reason} in topic partition {place.name}"
+    def _unreadable(self, fault: RecordError, context: AppendContext) -> LogError:
+        said = f"{fault.reason} in topic partition {context.name}"
         return LogError(self._rules.invalid_record, said)
 
     def _placed(
@@ -266,16 +270,16 @@ class Validator:
         header: v2.BatchHeader,
         facts: Checked,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> Entry:
         out = bytearray(data)
-        first = place.next_offset
+        first = context.next_offset
         last = first + header.records_count - 1
         # The last offset decides, so a delta that lies (1.0 takes it) moves the base.
         base = last - header.last_offset_delta
-        _PLACE.pack_into(out, 0, base, header.batch_length, place.leader_epoch)
+        _PLACE.pack_into(out, 0, base, header.batch_length, context.leader_epoch)
         if config.log_append_time:
-            kind, newest = v2.LOG_APPEND_TIME, place.now
+            kind, newest = v2.LOG_APPEND_TIME, context.now
         else:
             kind, newest = v2.CREATE_TIME, facts.max_timestamp
             if header.timestamp_type == v2.LOG_APPEND_TIME:
@@ -290,10 +294,10 @@ class Validator:
         header: v2.BatchHeader,
         target: int,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> Entry:
         flat = convert.records_of(data, 0, 2, _DECOMPRESSED_LIMIT)
-        return self._written(flat, (2, target), header, config, place)
+        return self._written(flat, (2, target), header, config, context)
 
     # --- conversions -------------------------------------------------------------------------
 
@@ -303,7 +307,7 @@ class Validator:
         analysis: Analysis,
         target: tuple[int, int],
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> list[Entry]:
         """Everything sent, as one batch or set of another format or codec."""
         flat: list[convert.Flat] = []
@@ -312,17 +316,17 @@ class Validator:
             if magic != analysis.entries[0][2] and self._rules.one_batch:
                 raise self.invalid(
                     f"Batch magic {magic} is not the same as the first batch's magic byte"
-                    f" {analysis.entries[0][2]} in topic partition {place.name}"
+                    f" {analysis.entries[0][2]} in topic partition {context.name}"
                 )
             if magic == 2:
                 header = v2.read_header(records, pos)
-                self._check_batch(header, target[0], place)
+                self._check_batch(header, target[0], context)
                 first = first or header
-            flat += self._checked_flat(records, pos, size, magic, config, place)
-        entry = self._written(flat, target, first, config, place)
+            flat += self._checked_flat(records, pos, size, magic, config, context)
+        entry = self._written(flat, target, first, config, context)
         if target[0] == 2 or target[1]:
             return [entry]
-        return _split(entry, place)
+        return _split(entry, context)
 
     def _checked_flat(
         self,
@@ -331,7 +335,7 @@ class Validator:
         size: int,
         magic: int,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> list[convert.Flat]:
         try:
             flat = convert.records_of(records[pos : pos + size], 0, magic, _DECOMPRESSED_LIMIT)
@@ -343,22 +347,22 @@ class Validator:
         except (LengthError, PayloadError) as fault:
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
         except RecordError as fault:
-            raise self._refused(fault, place) from None
-        self._judge.check(flat, stamped, config, place)
+            raise self._refused(fault, context) from None
+        self._judge.check(flat, stamped, config, context)
         return flat
 
     def _assign_messages(
-        self, records: bytes, analysis: Analysis, config: TopicConfig, place: AppendContext
+        self, records: bytes, analysis: Analysis, config: TopicConfig, context: AppendContext
     ) -> list[Entry]:
         """Uncompressed messages of the format that is stored: each keeps its bytes."""
-        stored, offset = [], place.next_offset
+        stored, offset = [], context.next_offset
         for pos, size, magic in analysis.entries:
-            flat = self._checked_flat(records, pos, size, magic, config, place)
+            flat = self._checked_flat(records, pos, size, magic, config, context)
             out = bytearray(records[pos : pos + size])
             patch.set_base_offset(out, 0, offset)
             newest = flat[0].timestamp if magic else NO_TIMESTAMP
             if magic and config.log_append_time:
-                newest = place.now
+                newest = context.now
                 patch.set_timestamp(out, 0, size, v2.LOG_APPEND_TIME, newest)
             stored.append(Entry(out, offset, offset, newest))
             offset += 1
@@ -370,32 +374,32 @@ class Validator:
         target: tuple[int, int],
         like: v2.BatchHeader | None,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> Entry:
         magic, codec = target
         data = convert.rebuild(
             flat,
             magic=magic,
-            base_offset=place.next_offset,
+            base_offset=context.next_offset,
             compression=codec,
-            log_append_time=place.now if config.log_append_time else None,
+            log_append_time=context.now if config.log_append_time else None,
             like=like,
-            partition_leader_epoch=place.leader_epoch,
+            partition_leader_epoch=context.leader_epoch,
         )
         size = len(data)
         if size > config.max_message_bytes and (magic == 2 or codec):
-            raise self._too_large(size, config, place)
-        last = place.next_offset + len(flat) - 1
+            raise self._too_large(size, config, context)
+        last = context.next_offset + len(flat) - 1
         newest = max((record.timestamp for record in flat), default=NO_TIMESTAMP)
-        newest = place.now if config.log_append_time else newest if magic else NO_TIMESTAMP
+        newest = context.now if config.log_append_time else newest if magic else NO_TIMESTAMP
         header = v2.read_header(data) if magic == 2 else None
-        return Entry(data, place.next_offset, last, newest, header)
+        return Entry(data, context.next_offset, last, newest, header)
 
     # --- batches and records -----------------------------------------------------------------
 
-    def _check_batch(self, header: v2.BatchHeader, to_magic: int, place: AppendContext) -> None:
-        where = f"in topic partition {place.name}"
-        if place.origin == CLIENT:
+    def _check_batch(self, header: v2.BatchHeader, to_magic: int, context: AppendContext) -> None:
+        where = f"in topic partition {context.name}"
+        if context.origin == CLIENT:
             self._check_counts(header, where)
             if header.control:
                 raise self.invalid(f"Clients are not allowed to write control records {where}")
@@ -436,11 +440,11 @@ class Validator:
         payload: bytes,
         header: v2.BatchHeader,
         config: TopicConfig,
-        place: AppendContext,
+        context: AppendContext,
     ) -> None:
         """Key and timestamp rules from the summary; record by record only if it says so."""
         stamped = header.timestamp_type == v2.LOG_APPEND_TIME
-        if not self._judge.suspects(facts, stamped, config, place.now):
+        if not self._judge.suspects(facts, stamped, config, context.now):
             return
         fixed = header.max_timestamp if stamped else None
         flat = [
@@ -452,7 +456,7 @@ class Validator:
             )
             for record in v2.decode_records(payload, header.records_count, strict=False)
         ]
-        self._judge.check(flat, stamped, config, place)
+        self._judge.check(flat, stamped, config, context)
 
 
 def codec_of(records: bytes, pos: int, magic: int) -> int:
@@ -467,13 +471,13 @@ def _target_codec(config: TopicConfig, source: int) -> int:
     return 0 if name == "uncompressed" else codecs.NAMES.index(name)
 
 
-def _split(entry: Entry, place: AppendContext) -> list[Entry]:
+def _split(entry: Entry, context: AppendContext) -> list[Entry]:
     """An uncompressed message set as the single messages it is stored as."""
     return [
         Entry(
             entry.data[pos : pos + size],
-            place.next_offset + i,
-            place.next_offset + i,
+            context.next_offset + i,
+            context.next_offset + i,
             message_set.decode_message(entry.data, pos)[0].timestamp,
         )
         for i, (pos, size, _) in enumerate(walk.entries(entry.data))

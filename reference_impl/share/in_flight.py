@@ -34,7 +34,7 @@ TERMINAL = frozenset({ACKNOWLEDGED, ARCHIVED})
 
 class Do(Enum):
     GO = "goes there"
-    FAULT = "stays: nobody is asked for it who was checked before"
+    IMPOSSIBLE = "stays: nobody is asked for it who was checked before"
 
 
 class Cell(NamedTuple):
@@ -49,7 +49,7 @@ def _table() -> Table[State, State, Cell]:
         State,
         State,
         {
-            (at, to): Cell(Do.GO, to) if (at, to) in goes else Cell(Do.FAULT, at)
+            (at, to): Cell(Do.GO, to) if (at, to) in goes else Cell(Do.IMPOSSIBLE, at)
             for at in State
             for to in State
         },
@@ -87,7 +87,7 @@ class InFlight:
         if to is AVAILABLE and self.count >= limit:
             to = ARCHIVED
         cell = TRANSITIONS[self.state, to]
-        if cell.do is Do.FAULT:
+        if cell.do is Do.IMPOSSIBLE:
             return False
         self.state, self.member = cell.to, member
         self.count += delivers

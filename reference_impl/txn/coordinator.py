@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.states import TABLE, Cell, Do, Input, State
 from touchstone.reference_impl.txn.transaction import (
     LAST_EPOCH,
@@ -407,7 +407,7 @@ def _asks_again(one: Transaction, producer: Producer) -> bool:
 def _code(cell: Cell) -> int:
     if isinstance(cell.do, E):
         return cell.do
-    if cell.do is Do.FAULT:
+    if cell.do is Do.IMPOSSIBLE:
         raise AssertionError("a transaction in a state that it cannot be in")
     return E.NONE
 

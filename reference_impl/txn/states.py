@@ -1,10 +1,10 @@
 """A transactional id changes state by a total table: (state, input) -> (what to do, next state).
 
-Every cell is written, also those that refuse and those that cannot happen (`FAULT`: reaching one
-is our own error, never the peer's). Who asks, and whether producer id and epoch are right, has been
-looked at before; the table only knows what happened. While a transaction is being ended everything
-is CONCURRENT_TRANSACTIONS, even an end of the other kind: the decision to complete is taken with
-the first marker, and what is pending is asked first (observed on 1.0.2, 2.2.1, 2.8.2).
+Every cell is written, also those that refuse and those that cannot happen (`IMPOSSIBLE`: reaching
+one is our own error, never the peer's). Who asks, and whether producer id and epoch are right, has
+been looked at before; the table only knows what happened. While a transaction is being ended
+everything is CONCURRENT_TRANSACTIONS, even an end of the other kind: the decision to complete is
+taken with the first marker, and what is pending is asked first (observed on 1.0.2, 2.2.1, 2.8.2).
 
 Transactions of version 2 (KIP-890) end with a higher epoch. Their ends are inputs of their own:
 `..._BUMPING` with the epoch that is, `..._AGAIN` with the one before the bump, a retry.
@@ -69,7 +69,7 @@ class Do(Enum):
     END = "write down the outcome, then have the markers written"
     COMPLETE = "write down that it is over"
     FORGET = "write a tombstone and forget the id"
-    FAULT = "cannot happen"
+    IMPOSSIBLE = "cannot happen"
 
 
 class Cell(NamedTuple):
@@ -123,7 +123,7 @@ _CELLS: Cells = {
             _I.COMMIT_AGAIN: (E.PRODUCER_FENCED, _S.EMPTY),
             _I.ABORT_AGAIN: (E.PRODUCER_FENCED, _S.EMPTY),
             _I.TIMEOUT: (_D.NOTHING, _S.EMPTY),
-            _I.MARKED: (_D.FAULT, _S.EMPTY),
+            _I.MARKED: (_D.IMPOSSIBLE, _S.EMPTY),
             _I.EXPIRE: (_D.FORGET, _S.DEAD),
         },
     ),
@@ -141,7 +141,7 @@ _CELLS: Cells = {
             _I.COMMIT_AGAIN: (E.PRODUCER_FENCED, _S.ONGOING),
             _I.ABORT_AGAIN: (E.PRODUCER_FENCED, _S.ONGOING),
             _I.TIMEOUT: (_D.FENCE, _S.PREPARE_ABORT),
-            _I.MARKED: (_D.FAULT, _S.ONGOING),
+            _I.MARKED: (_D.IMPOSSIBLE, _S.ONGOING),
             _I.EXPIRE: (_D.NOTHING, _S.ONGOING),
         },
     ),
@@ -161,7 +161,7 @@ _CELLS: Cells = {
             _I.COMMIT_AGAIN: (_D.NOTHING, _S.COMPLETE_COMMIT),
             _I.ABORT_AGAIN: (E.INVALID_TXN_STATE, _S.COMPLETE_COMMIT),
             _I.TIMEOUT: (_D.NOTHING, _S.COMPLETE_COMMIT),
-            _I.MARKED: (_D.FAULT, _S.COMPLETE_COMMIT),
+            _I.MARKED: (_D.IMPOSSIBLE, _S.COMPLETE_COMMIT),
             _I.EXPIRE: (_D.FORGET, _S.DEAD),
         },
     ),
@@ -179,11 +179,11 @@ _CELLS: Cells = {
             _I.COMMIT_AGAIN: (E.INVALID_TXN_STATE, _S.COMPLETE_ABORT),
             _I.ABORT_AGAIN: (_D.NOTHING, _S.COMPLETE_ABORT),
             _I.TIMEOUT: (_D.NOTHING, _S.COMPLETE_ABORT),
-            _I.MARKED: (_D.FAULT, _S.COMPLETE_ABORT),
+            _I.MARKED: (_D.IMPOSSIBLE, _S.COMPLETE_ABORT),
             _I.EXPIRE: (_D.FORGET, _S.DEAD),
         },
     ),
-    **{(_S.DEAD, given): Cell(_D.FAULT, _S.DEAD) for given in Input},
+    **{(_S.DEAD, given): Cell(_D.IMPOSSIBLE, _S.DEAD) for given in Input},
 }
 
 TABLE = Table(State, Input, _CELLS)

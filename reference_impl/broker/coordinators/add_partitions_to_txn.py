@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
 from touchstone.reference_impl.broker.coordinators.transactions import Transactions
 from touchstone.reference_impl.cluster.topology import NO_LEADER
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.txn.transaction import Partitions
 from touchstone.reference_impl.wire.errors import ErrorCode as E

@@ -34,8 +34,9 @@ from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordin
 from touchstone.reference_impl.group.consumer_group import JOIN_EPOCH, ConsumerGroup, ConsumerMember
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, Settings
 from touchstone.reference_impl.group.join_messages import Join, refusal, synced
-from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -270,7 +271,7 @@ class ConsumerGroups:
             return
         consumer_group.watched = True
         if not consumer_group.members:
-            group.emptied_at = now
+            group.emptied_at_ms = now
 
         def due(then: int) -> None:
             if (

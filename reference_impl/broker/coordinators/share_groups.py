@@ -37,6 +37,13 @@ _RETRY_MS = 30_000  # group.share.initialize.retry.interval.ms
 SHARE, FEATURE = "share", "share.version"
 
 
+class WrongGroupType(ApiError):
+    """The id is that of a group of another kind."""
+
+    def __init__(self, group_id: str) -> None:
+        super().__init__(E.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+
+
 class ShareGroups:
     """The share groups of one broker, by id, and the partitions that keep them."""
 
@@ -75,13 +82,17 @@ class ShareGroups:
         return group_id in self.groups
 
     def share_group(self, group_id: str) -> ShareGroup:
-        """Raises ApiError where the id is nobody's, or another kind of group's."""
+        """Raises ApiError where the id is nobody's, WrongGroupType where it is another's."""
         group = self.groups.get(group_id)
         if group is None:
-            other = group_id in self._broker.room(Groups).coordinator.groups
-            words = "is not a share group" if other else "not found"
-            raise ApiError(E.GROUP_ID_NOT_FOUND, f"Group {group_id} {words}.")
+            self._check_type(group_id)
+            raise ApiError(E.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
         return group
+
+    def _check_type(self, group_id: str) -> None:
+        """Raises WrongGroupType where another kind of group has the id."""
+        if group_id in self._broker.room(Groups).coordinator.groups:
+            raise WrongGroupType(group_id)
 
     def heartbeat(self, beat: Beat, now: int, then: HeartbeatListener) -> None:
         """`then(told or refused, now)` when it counts, perhaps before this returns."""
@@ -142,9 +153,7 @@ class ShareGroups:
             self.membership.leave(group, beat.member_id)
             return group, HeartbeatResult(LEAVE_EPOCH), before
         if group is None:
-            if beat.group_id in self._broker.room(Groups).coordinator.groups:
-                words = f"Group {beat.group_id} is not a share group."
-                raise ApiError(E.GROUP_ID_NOT_FOUND, words)
+            self._check_type(beat.group_id)
             if beat.epoch != JOIN_EPOCH:
                 raise ApiError(E.GROUP_ID_NOT_FOUND, f"Share group {beat.group_id} not found.")
             group = ShareGroup(beat.group_id)

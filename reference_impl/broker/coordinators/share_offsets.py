@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.coordinators import share_persister
-from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
+from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups, WrongGroupType
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.coordinators.share_states import ShareStates
 from touchstone.reference_impl.cluster.replica import NO_LEADER
@@ -180,9 +180,9 @@ class ShareOffsets:
         if group is None:
             try:
                 group = self._broker.room(ShareGroups).share_group(group_id)
-            except ApiError as refused:
-                if "is not a share" in (refused.message or ""):
-                    raise
+            except WrongGroupType:
+                raise
+            except ApiError:  # nobody has the id
                 group = ShareGroup(group_id)
         if group.members:
             raise ApiError(E.NON_EMPTY_GROUP, NOT_EMPTY)

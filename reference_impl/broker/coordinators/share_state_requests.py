@@ -17,12 +17,12 @@ from touchstone.reference_impl.broker.coordinators.share_states import (
     ShareStates,
 )
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
-from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.coordinator import (
     ShareCoordinator,
     SharePartitionKey,
     ShareResult,
 )
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 

@@ -22,12 +22,13 @@ from touchstone.reference_impl.broker.coordinators.groups import Groups, streams
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.coordinators.topic_view import topic_view
 from touchstone.reference_impl.group import log_records
-from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.group.streams import records
 from touchstone.reference_impl.group.streams.coordinator import StreamsCoordinator
 from touchstone.reference_impl.group.streams.group import JOIN_EPOCH, STREAMS, StreamsGroup
 from touchstone.reference_impl.group.streams.heartbeat import Beat, HeartbeatResult, Settings
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -144,7 +145,7 @@ class StreamsGroups:
             return
         streams_group.watched = True
         if not streams_group.members:
-            group.emptied_at = now
+            group.emptied_at_ms = now
 
         def due(then: int) -> None:
             if (

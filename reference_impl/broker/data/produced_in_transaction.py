@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.coordinators import add_partitions_to_txn
 from touchstone.reference_impl.broker.coordinators.add_partitions_to_txn import AddPartitionsToTxn
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode, name_of
 from touchstone.reference_impl.wire.records.batch import HEADER, HEADER_SIZE, BatchHeader

@@ -21,10 +21,11 @@ from touchstone.reference_impl.group.consumer_requests import Do, sender
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.heartbeat import Beat
 from touchstone.reference_impl.group.join_messages import Answer, Join, refusal
-from touchstone.reference_impl.group.members import Group, Member, Ticket
+from touchstone.reference_impl.group.members import Group, Member
 from touchstone.reference_impl.group.offsets import CommittedOffset
 from touchstone.reference_impl.group.placement import java_hash
 from touchstone.reference_impl.group.states import State
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -154,7 +155,7 @@ def expired_offsets_kept(real: Real, groups: Groups, now: int) -> None:
 @defect("retention-counts-from-the-commit", Groups, "_sweep")
 def retention_counts_from_the_commit(real: Real, groups: Groups, now: int) -> None:
     for group in groups.coordinator.groups.values():
-        group.emptied_at = 0
+        group.emptied_at_ms = 0
     real(now)
 
 
@@ -193,7 +194,7 @@ def fenced_instance_accepted(real: Real, _: Coordinator, *args: Any) -> int:
 def session_timeout_ignored(real: Real, coordinator: Coordinator, group_id: str, now: int) -> None:
     group = coordinator.groups.get(group_id)
     for member in group.members.values() if group is not None else ():
-        member.expires = None
+        member.expires_at_ms = None
     real(group_id, now)
 
 
@@ -202,15 +203,17 @@ def rebalance_too_many(
     real: Real, coordinator: Coordinator, group: Group, member: Member, ask: Join, now: int
 ) -> Ticket[Answer]:
     if group.state is State.STABLE:
-        return coordinator._update(group, member, ask, now, rebalance=True)
+        ticket = coordinator._update(group, member, ask)
+        coordinator._lose_members(group, now)
+        return ticket
     return real(group, member, ask, now)
 
 
 @defect("pending-syncs-not-told", Coordinator, "_rebalance")
-def pending_syncs_not_told(real: Real, _: Coordinator, group: Group, now: int) -> None:
-    if group.state is State.COMPLETING:
-        group.state = State.STABLE
-    real(group, now)
+def pending_syncs_not_told(
+    real: Real, _: Coordinator, group: Group, before: State, now: int
+) -> None:
+    real(group, State.STABLE if before is State.COMPLETING else before, now)
 
 
 @defect("joins-not-awaited", Coordinator, "_check_join")
@@ -238,9 +241,9 @@ def generations_start_over(real: Real, _: Coordinator, group: Group, now: int) -
 
 @defect("assignment-truncated", Coordinator, "_assign")
 def assignment_truncated(
-    real: Real, _: Coordinator, group: Group, state: State, parts: dict[str, bytes], now: int
+    real: Real, _: Coordinator, group: Group, parts: dict[str, bytes], now: int
 ) -> None:
-    real(group, state, {member: part[:-1] for member, part in parts.items()}, now)
+    real(group, {member: part[:-1] for member, part in parts.items()}, now)
 
 
 # ---------------------------------------------------------------------------- consumer groups

@@ -63,6 +63,7 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 UNDEFINED = -1
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 BATCH_MAGIC = 2
+FIRST_FROM_FOLLOWERS = 11  # the version from which consumers may read from followers (KIP-392)
 _NEWEST_OF = {0: 0, 1: 0, 2: 1, 3: 1}  # the newest record format a Fetch version may carry
 
 
@@ -89,41 +90,41 @@ def handle(
         return {"error_code": session.error, "session_id": 0, "responses": []}
     replica = replica_of(request)
     max_bytes = _max_bytes(request, replica, quotas, node, persona)
+    committed = body["isolation_level"] == READ_COMMITTED
+    follower_can_serve = version >= FIRST_FROM_FOLLOWERS and replica < 0
+    debugs = replica == DEBUGGING and persona.quirk("fetch.debuggers-read-any-replica")
     fetch = _Fetch(
-        request,
-        replicas,
-        selector,
-        metadata,
-        cluster,
-        node,
-        persona,
-        session.wanted,
-        session,
-        version,
-        _reads_up_to(body["isolation_level"], replica),
-        max_bytes,
-        min(body["min_bytes"], max_bytes),
-        replica,
-        body["replica_state"]["replica_epoch"],
-        body["rack_id"] if replica < 0 else "",
-        body["isolation_level"] == READ_COMMITTED
-        or persona.quirk("fetch.uncommitted-sees-last-stable"),
-        (version >= 11 and replica < 0)
-        or (replica == DEBUGGING and persona.quirk("fetch.debuggers-read-any-replica")),
+        request=request,
+        replicas=replicas,
+        selector=selector,
+        metadata=metadata,
+        cluster=cluster,
+        node=node,
+        persona=persona,
+        session=session,
+        version=version,
+        isolation=_reads_up_to(body["isolation_level"], replica),
+        max_bytes=max_bytes,
+        min_bytes=min(body["min_bytes"], max_bytes),
+        replica=replica,
+        replica_epoch=body["replica_state"]["replica_epoch"],
+        rack=body["rack_id"] if replica < 0 else "",
+        tells_stable=committed or persona.quirk("fetch.uncommitted-sees-last-stable"),
+        from_any_replica=follower_can_serve or debugs,
     )
-    news = named = fetch.sorted_out()
+    to_read = named = fetch.sorted_out()
     if named and not isolated:  # nobody asks how isolated a fetch of nothing is
         sessions.never_opened(session)
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     if replica >= 0:
-        news = follower_fetches.busy(replicas, replica, session, named, now, arrives=True)
+        to_read = follower_fetches.busy(replicas, replica, session, named, now, arrives=True)
         named = [want for want in named if not session.rests(want)]
-    results = fetch.arrived(news, now)
+    results = fetch.arrived(to_read, now)
     if replica >= 0:
-        follower_fetches.note(replicas, replica, fetch.replica_epoch, news, results, now)
+        follower_fetches.note(replicas, replica, fetch.replica_epoch, to_read, results, now)
     waits = body["max_wait_ms"] > 0 and (named or session.resting)
-    if not waits or fetch.is_enough(results) or fetch.ready(news, now):
-        return fetch.answer(news, results, now)
+    if not waits or fetch.is_enough(results) or fetch.ready(to_read, now):
+        return fetch.answer(to_read, results, now)
     return DelayedFetch(fetch, named, now).wait()
 
 
@@ -155,7 +156,6 @@ class _Fetch:
     cluster: Cluster
     node: ConfiguredNode
     persona: Persona
-    wanted: list[FetchPartition]
     session: Context
     version: int
     isolation: str
@@ -165,12 +165,12 @@ class _Fetch:
     replica_epoch: int
     rack: str  # where a consumer reads from, if it says so (v11)
     tells_stable: bool  # whether the answer carries the last stable offset
-    from_any_replica: bool  # consumers may read from followers since v11 (KIP-392)
+    from_any_replica: bool  # whether a replica that does not lead may serve it
     refused: list[tuple[FetchPartition, int]] = field(default_factory=list)
 
     def sorted_out(self) -> list[FetchPartition]:
         """The partitions that can be looked for; the others are refused."""
-        found = [(want, self.unknown(want)) for want in self.wanted]
+        found = [(want, self.unknown(want)) for want in self.session.wanted]
         self.refused = [(want, code) for want, code in found if code]
         return [want for want, code in found if not code]
 
@@ -199,11 +199,11 @@ class _Fetch:
             return ErrorCode.NONE
         return denied
 
-    def arrived(self, news: list[FetchPartition], now: int) -> list[Struct]:
+    def arrived(self, named: list[FetchPartition], now: int) -> list[Struct]:
         """Read for the first time, which metrics count; the same is read again once it waited."""
         if self.replicas.observer is not None:
-            self.replicas.observer.read(want.topic or "" for want in news)
-        return self.read_all(news, now)
+            self.replicas.observer.read(want.topic or "" for want in named)
+        return self.read_all(named, now)
 
     def read_all(self, named: list[FetchPartition], now: int) -> list[Struct]:
         """A row per partition, in request order, until the answer's bytes are used up."""
@@ -218,13 +218,14 @@ class _Fetch:
         return rows
 
     def _read(self, want: FetchPartition, max_bytes: int, min_one: bool, now: int) -> Struct:
+        """The row of one partition; checks in the order of readFromLocalLog@2.8.2."""
         replica, error = self._located(want)
         if replica is None:
             return _error(want.index, error)
         offset, log = want.offset, replica.log
         if self.rack and replica.is_leader:
             closer = self.selector.preferred(replica, self.rack, offset, now)
-            if closer is not None:
+            if closer is not None:  # no bytes: the consumer is to read them there (KIP-392)
                 return {**self._row(want, log.marks(), b""), "preferred_read_replica": closer}
         try:
             if self.replica >= 0 and self.replica not in replica.followers:
@@ -232,8 +233,10 @@ class _Fetch:
                     return _error(want.index, ErrorCode.UNKNOWN_SERVER_ERROR)
                 if self.persona.quirk("fetch.refuses-strangers"):
                     return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+                # Older leaders read all the same, which refuses a wrong offset, and give nothing.
                 found = log.read(offset, max_bytes, min_one=min_one, isolation=self.isolation)
                 return self._row(want, found, b"")
+            # What the broker asked before it restarted must not count for the one that is up now.
             if self.replicas.registered_anew(self.replica, self.replica_epoch):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             diverging = _diverging(replica, want)
@@ -242,9 +245,13 @@ class _Fetch:
             read = log.read(offset, max_bytes, min_one=min_one, isolation=self.isolation)
         except LogError as refusal:
             return _error(want.index, refusal.code)
+        # A throttled follower gets nothing, but only after the read: errors and marks do not wait
+        # for a quota (shouldLeaderThrottle).
         records = read.records
         if records and self.replica >= 0 and self.replicas.holds_back(replica, self.replica, now):
             records = b""
+        # A piece of a batch tells clients up to v2 that their limit is too small. From v3 the first
+        # batch of an answer comes whole, and a piece is dropped.
         if self.version >= 3 and read.first_incomplete:
             records = b""
         row = self._row(want, read, records)
@@ -388,12 +395,7 @@ class DelayedFetch:
 
     __slots__ = ("_fetch", "_named", "_newest", "_until")
 
-    def __init__(
-        self,
-        fetch: _Fetch,
-        named: list[FetchPartition],
-        now: int,
-    ) -> None:
+    def __init__(self, fetch: _Fetch, named: list[FetchPartition], now: int) -> None:
         self._fetch, self._named = fetch, named
         self._until = now + fetch.request.body["max_wait_ms"]
         self._newest = fetch.replicas.newest(fetch.replica)
@@ -481,9 +483,7 @@ def _error(index: int, code: int) -> Struct:
     }
 
 
-def _grouped(
-    pairs: list[tuple[FetchPartition, Struct]],
-) -> list[Struct]:
+def _grouped(pairs: list[tuple[FetchPartition, Struct]]) -> list[Struct]:
     """Rows of neighbouring partitions of one topic share a topic entry."""
     topics: list[Struct] = []
     last = None

@@ -21,8 +21,9 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster, Topic
 from touchstone.reference_impl.group import member_epochs
 from touchstone.reference_impl.group.member_epochs import Place
-from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.offsets import CommittedOffset
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -163,7 +164,7 @@ def _admitted_by_members(request: Request, cluster: Cluster, group: Group) -> Gr
     simple = epoch < 0 and not group.newer_members
     if old and not simple and member_epochs.speaks_newer(group, member_id):
         return ErrorCode.UNSUPPORTED_VERSION
-    code = member_epochs.commit_fault(group, member_id, epoch, _places(request, cluster))
+    code = member_epochs.check_commit(group, member_id, epoch, _places(request, cluster))
     return code or group
 
 

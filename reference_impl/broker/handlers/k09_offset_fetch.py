@@ -124,7 +124,7 @@ def _batched(
     code, offsets = _offsets(groups, asked["group_id"], stable=stable, whole=whole)
     group = groups.coordinator.groups.get(asked["group_id"])
     if not code and version >= FIRST_WITH_MEMBER and group is not None:
-        code = member_epochs.fetch_fault(group, asked["member_id"], asked["member_epoch"])
+        code = member_epochs.check_fetch(group, asked["member_id"], asked["member_epoch"])
     topics = [] if code else _topics(commits, cluster, persona, asked["topics"], offsets, version)
     return {"group_id": asked["group_id"], "error_code": code, "topics": topics}
 

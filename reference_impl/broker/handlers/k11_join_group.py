@@ -60,8 +60,8 @@ def _join(request: Request) -> Join:
         instance_id=body["group_instance_id"],
         client_id=request.header.client_id or "",
         client_host="/" + request.connection.peer_host,
-        session_timeout=session,
-        rebalance_timeout=(
+        session_timeout_ms=session,
+        rebalance_timeout_ms=(
             body["rebalance_timeout_ms"] if version >= FIRST_WITH_TIMEOUT else session
         ),
         protocol_type=body["protocol_type"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ConsumerGroups
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 

@@ -21,7 +21,7 @@ from touchstone.reference_impl.broker.coordinators.transactions import Transacti
 from touchstone.reference_impl.broker.effects import NEVER, Request, Wait, waiting
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.view import MetadataView
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct

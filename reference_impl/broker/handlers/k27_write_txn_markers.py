@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from touchstone.reference_impl.broker.coordinators.marker_writing import Mark, MarkerWriter
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 

@@ -31,8 +31,9 @@ from touchstone.reference_impl.group import member_epochs
 from touchstone.reference_impl.group.commits import may_commit_in_transaction
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.member_epochs import Place
-from touchstone.reference_impl.group.members import Group, Ticket
+from touchstone.reference_impl.group.members import Group
 from touchstone.reference_impl.group.offsets import CommittedOffset
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.txn.transaction import NO_PRODUCER_ID
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -223,7 +224,7 @@ def _admitted(
         )
     if generation < 0 and not body["member_id"]:
         return ErrorCode.NONE
-    code = member_epochs.commit_fault(group, body["member_id"], generation, places)
+    code = member_epochs.check_commit(group, body["member_id"], generation, places)
     stale = code == ErrorCode.STALE_MEMBER_EPOCH
     return ErrorCode.ILLEGAL_GENERATION if stale else code
 

@@ -13,8 +13,8 @@ from touchstone.reference_impl.broker.coordinators.group_answers import (
 from touchstone.reference_impl.broker.coordinators.groups import Groups
 from touchstone.reference_impl.broker.coordinators.share_groups import ShareGroups
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
-from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.membership import Beat, HeartbeatResult, check
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 

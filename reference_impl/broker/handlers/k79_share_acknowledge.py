@@ -22,8 +22,8 @@ from touchstone.reference_impl.broker.data.share_sessions import ShareSessions
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
-from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.sessions import FINAL, TopicIdPartition
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 

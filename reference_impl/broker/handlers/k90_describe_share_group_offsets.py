@@ -19,9 +19,9 @@ from touchstone.reference_impl.broker.coordinators.share_persister import Answer
 from touchstone.reference_impl.broker.effects import Request, Wait, waiting
 from touchstone.reference_impl.broker.replication.partitions import NO_TOPIC_ID
 from touchstone.reference_impl.cluster.topology import Cluster
-from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.share.group import TopicIdPartition
 from touchstone.reference_impl.share.state_batches import NO_OFFSET
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 from touchstone.reference_impl.wire.schema import Struct
 

@@ -153,7 +153,7 @@ class StreamsGroup:
 
     # --- offsets -----------------------------------------------------------------------------
 
-    def commit_fault(self, member_id: str, epoch: int, places: Iterable[tuple[str, int]]) -> int:
+    def check_commit(self, member_id: str, epoch: int, places: Iterable[tuple[str, int]]) -> int:
         """The error of a commit of these (topic, partition), NONE if it is taken.
 
         An older epoch will do where each task was the member's in it already, so that a commit
@@ -171,7 +171,7 @@ class StreamsGroup:
         )
         return E.STALE_MEMBER_EPOCH if stale else E.NONE
 
-    def fetch_fault(self, member_id: str | None, epoch: int) -> int:
+    def check_fetch(self, member_id: str | None, epoch: int) -> int:
         """The error of a fetch of offsets with this id and epoch, NONE if it is answered."""
         if member_id is None and epoch < 0:
             return E.NONE

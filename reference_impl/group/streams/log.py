@@ -24,7 +24,7 @@ def read(groups: dict[str, Group], key: bytes, value: bytes | None, now: int) ->
         if value is None:
             return
         if group is None:
-            group = groups[named["group_id"]] = Group(named["group_id"], emptied_at=now)
+            group = groups[named["group_id"]] = Group(named["group_id"], emptied_at_ms=now)
         group.streams_group, group.protocol_type = StreamsGroup(group.id), STREAMS
     body = None
     if value is not None:

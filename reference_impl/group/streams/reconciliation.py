@@ -30,7 +30,7 @@ class Step(Enum):
     STAY = "nothing changes"
     ADVANCE = "walk towards the target from the member's epoch"
     NEXT_EPOCH = "what was given up is gone: walk on from the epoch after the member's"
-    FAULT = "cannot happen"
+    IMPOSSIBLE = "cannot happen"
 
 
 _M, _R, _S = MemberState, Report, Step
@@ -40,13 +40,13 @@ MEMBERS: Table[MemberState, Report, Step] = Table(
     {
         (_M.STABLE, _R.CURRENT): _S.STAY,
         (_M.STABLE, _R.BEHIND): _S.ADVANCE,
-        (_M.STABLE, _R.HOLDS): _S.FAULT,
+        (_M.STABLE, _R.HOLDS): _S.IMPOSSIBLE,
         (_M.UNREVOKED, _R.CURRENT): _S.NEXT_EPOCH,
         (_M.UNREVOKED, _R.BEHIND): _S.NEXT_EPOCH,
         (_M.UNREVOKED, _R.HOLDS): _S.STAY,
         (_M.UNRELEASED, _R.CURRENT): _S.ADVANCE,
         (_M.UNRELEASED, _R.BEHIND): _S.ADVANCE,
-        (_M.UNRELEASED, _R.HOLDS): _S.FAULT,
+        (_M.UNRELEASED, _R.HOLDS): _S.IMPOSSIBLE,
     },
 )
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from touchstone.reference_impl.broker.effects import NEVER, Connection, Wait
 from touchstone.reference_impl.broker.purgatory import ANY, Purgatory
-from touchstone.reference_impl.group.members import Ticket
+from touchstone.reference_impl.ticket import Ticket
 
 
 def parked(purgatory: Purgatory, name: str, deadline: int, *keys: str, ready: list | None = None):

@@ -19,8 +19,8 @@ from touchstone.reference_impl.group.consumer_group import ConsumerGroup, GroupS
 from touchstone.reference_impl.group.consumer_requests import (
     REQUESTS,
     Do,
-    commit_fault,
-    fetch_fault,
+    check_commit,
+    check_fetch,
 )
 from touchstone.reference_impl.group.heartbeat import Beat, Settings, check
 from touchstone.reference_impl.group.java_maps import java_order
@@ -217,15 +217,15 @@ def test_commits_need_the_epoch_or_an_older_one_of_the_partition():
     world.join("m2")
     world.beat("m1", 2, places(A, 0, 1))
     group, place = world.group, places(A, 0)
-    given = {epoch: commit_fault(group, "m1", epoch, place) for epoch in (1, 2, 3, 4, -1)}
+    given = {epoch: check_commit(group, "m1", epoch, place) for epoch in (1, 2, 3, 4, -1)}
     stale = E.STALE_MEMBER_EPOCH
     assert given == {1: stale, 2: E.NONE, 3: E.NONE, 4: stale, -1: stale}
-    assert commit_fault(group, "m2", 2, place) == stale
-    assert commit_fault(group, "", -1, place) == E.UNKNOWN_MEMBER_ID
-    assert commit_fault(ConsumerGroup(), "", -1, place) == E.NONE
-    assert fetch_fault(group, None, -1) == E.NONE
-    assert fetch_fault(group, "", -1) == E.UNKNOWN_MEMBER_ID
-    assert fetch_fault(group, "m1", 2) == stale
+    assert check_commit(group, "m2", 2, place) == stale
+    assert check_commit(group, "", -1, place) == E.UNKNOWN_MEMBER_ID
+    assert check_commit(ConsumerGroup(), "", -1, place) == E.NONE
+    assert check_fetch(group, None, -1) == E.NONE
+    assert check_fetch(group, "", -1) == E.UNKNOWN_MEMBER_ID
+    assert check_fetch(group, "m1", 2) == stale
 
 
 @pytest.mark.parametrize(
@@ -302,10 +302,10 @@ def test_no_heartbeat_meets_a_cell_that_cannot_happen():
             with watching(REQUESTS, walked), suppress(ApiError):
                 say()
             with watching(REQUESTS, walked):
-                commit_fault(world.group, member, epoch, places(A, draw.randrange(4)))
-                fetch_fault(world.group, draw.choice((None, member)), epoch)
+                check_commit(world.group, member, epoch, places(A, draw.randrange(4)))
+                check_fetch(world.group, draw.choice((None, member)), epoch)
     cells = {key: REQUESTS.peek(*key).do for key in walked}
-    assert len(cells) > 35 and Do.FAULT not in cells.values()
+    assert len(cells) > 35 and Do.IMPOSSIBLE not in cells.values()
 
 
 @contextmanager

@@ -26,10 +26,10 @@ def test_a_new_group_waits_for_others_and_longer_while_they_come():
 
 def test_the_first_phase_never_exceeds_the_rebalance_timeout():
     world = World()
-    first = world.join(rebalance_timeout=7_000)
+    first = world.join(rebalance_timeout_ms=7_000)
     for _ in range(3):
         world.advance(2_000)
-        world.join(rebalance_timeout=7_000)
+        world.join(rebalance_timeout_ms=7_000)
     assert first.answer is None
     world.advance(1_000)
     assert first.answer["generation_id"] == 1
@@ -129,8 +129,8 @@ def test_the_protocol_that_all_support_and_most_prefer_wins():
 @pytest.mark.parametrize(
     ("how", "code"),
     [
-        ({"session_timeout": 5_999}, E.INVALID_SESSION_TIMEOUT),
-        ({"session_timeout": 1_800_001}, E.INVALID_SESSION_TIMEOUT),
+        ({"session_timeout_ms": 5_999}, E.INVALID_SESSION_TIMEOUT),
+        ({"session_timeout_ms": 1_800_001}, E.INVALID_SESSION_TIMEOUT),
         ({"member": "who"}, E.UNKNOWN_MEMBER_ID),
         ({"protocol_type": ""}, E.INCONSISTENT_GROUP_PROTOCOL),
         ({"protocols": ()}, E.INCONSISTENT_GROUP_PROTOCOL),
@@ -175,7 +175,7 @@ def test_a_full_group_takes_nobody():
 
 def test_who_never_syncs_is_out_after_the_rebalance_timeout():
     world = World(initial_delay_ms=0)
-    world.join(session_timeout=300_000)
+    world.join(session_timeout_ms=300_000)
     world.advance(59_999)
     assert world.group.state is State.COMPLETING
     world.advance(1)
@@ -222,10 +222,10 @@ def test_a_commit_keeps_the_session_alive():
 
 def test_sessions_and_the_join_may_end_at_one_instant():
     world = World()
-    world.stable(3, rebalance_timeout=10_000)
+    world.stable(3, rebalance_timeout_ms=10_000)
     for silent in ("c-2", "c-3"):
         world.heartbeat(silent, 1)
-    waiting = world.join("c-1", rebalance_timeout=10_000)
+    waiting = world.join("c-1", rebalance_timeout_ms=10_000)
     world.advance(10_000)
     assert waiting.answer["error_code"] == E.NONE
     assert set(world.group.members) == {"c-1"}

@@ -7,8 +7,8 @@ from itertools import count
 from touchstone.reference_impl.group.commits import may_commit
 from touchstone.reference_impl.group.coordinator import Coordinator
 from touchstone.reference_impl.group.join_messages import Join, Rules
-from touchstone.reference_impl.group.members import Ticket
 from touchstone.reference_impl.group.protocol_tie_break import ORDERS
+from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NOW = 1_700_000_000_000
@@ -49,8 +49,8 @@ class World:
             "instance_id": instance,
             "client_id": "c",
             "client_host": "/h",
-            "session_timeout": 10_000,
-            "rebalance_timeout": 60_000,
+            "session_timeout_ms": 10_000,
+            "rebalance_timeout_ms": 60_000,
             "protocol_type": "consumer",
             "protocols": list(protocols),
             "needs_id": False,

@@ -24,7 +24,7 @@ ALLOWED = {
     State.COMPLETE_ABORT: {State.EMPTY, State.ONGOING, State.PREPARE_ABORT, State.DEAD},
     State.DEAD: set(),
 }
-STILL = {Do.NOTHING, Do.TELL, Do.FAULT}
+STILL = {Do.NOTHING, Do.TELL, Do.IMPOSSIBLE}
 
 
 def test_every_move_is_legal():

@@ -211,7 +211,7 @@ def test_commits_in_older_epochs_are_of_tasks_that_were_the_members_then():
     world.join("b")
     world.beat("a", 2, owned=owned(active={"0": [0]}))
     world.beat("b", 3)
-    commit, fetch = world.group.commit_fault, world.group.fetch_fault
+    commit, fetch = world.group.check_commit, world.group.check_fetch
     assert commit("a", 3, [("in", 0), ("other", 7)]) == E.NONE
     assert commit("a", 2, [("in", 0)]) == E.NONE
     assert commit("a", 2, [("in", 0), ("in", 1)]) == E.STALE_MEMBER_EPOCH
@@ -231,7 +231,7 @@ def test_commits_in_older_epochs_are_of_tasks_that_were_the_members_then():
 @pytest.mark.parametrize("state", MemberState)
 def test_every_report_has_a_step_in_every_state(state):
     steps = {report: MEMBERS[state, report] for report in Report if _can_be(state, report)}
-    assert Step.FAULT not in steps.values()
+    assert Step.IMPOSSIBLE not in steps.values()
 
 
 def _can_be(state, report) -> bool:
