@@ -89,9 +89,14 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
 
 
 @click.command("broker", cls=ListsSwitches)
-@click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many.")
+@click.option("--brokers", default=1, type=click.IntRange(1, 100), help="How many brokers to run.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on.")
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Broker i: P+i; 0: free.")
+@click.option(
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65535),
+    help="Of broker 0; broker I listens on this port + I. 0: on free ports.",
+)
 @click.option(
     "--advertised-listeners",
     "advertise",
@@ -106,7 +111,9 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
     metavar="HOST:PORT[/CHROOT]",
     help="Keep the registry there as Kafka does (1.0, 2.2, 2.8).",
 )
-@click.option("--config", multiple=True, metavar="K=V", callback=_pairs, help="Broker setting.")
+@click.option(
+    "--config", multiple=True, metavar="K=V", callback=_pairs, help="A broker setting; repeatable."
+)
 @click.option(
     "--profile",
     type=click.Choice(profiles.NAMES),
@@ -120,14 +127,15 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
     help="A user to begin with: 'SCRAM-SHA-256=[name=alice,password=secret]'.",
 )
 @click.option("--switch", multiple=True, metavar="NAME", help="Plant a named defect.")
-@click.option("--seed", default=0, help="Where ids and placements are drawn from.")
+@click.option("--seed", default=0, help="Seed of ids and placements.")
 @click.option(
     "--faults-http",
     "door",
     metavar="PORT",
     type=click.IntRange(0, 65535),
-    help="Serve the fault plan over HTTP on loopback; its URL goes to stderr. Who reaches it may"
-    " break every answer: pages of other origins are refused, and who does not say --faults-token.",
+    help="Serve the fault plan over HTTP on loopback; its URL goes to stderr. Whoever reaches it"
+    " can spoil every answer: web pages of other origins are refused, and with --faults-token"
+    " every request that does not carry it.",
 )
 @click.option(
     "--faults-token",
