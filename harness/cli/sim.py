@@ -18,7 +18,7 @@ from click.core import ParameterSource
 
 from touchstone.harness.cli import ListsSwitches
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
-from touchstone.reference_impl.broker.personas.releases import RELEASES
+from touchstone.reference_impl.broker.personas import RELEASES, persona
 from touchstone.reference_impl.sim.fault_schedule import FAULTS
 from touchstone.reference_impl.sim.trial import Trial, trial
 from touchstone.reference_impl.sim.workloads import WORKLOADS
@@ -52,6 +52,9 @@ def command(
     unknown = sorted(set(switches) - set(SWITCHES))
     if unknown:
         raise click.UsageError(f"no switch {', '.join(unknown)}; touchstone sim -h lists them")
+    needs = WORKLOADS[workload].needs
+    if needs and not persona(release).quirk(needs):
+        raise click.UsageError(f"Kafka {release} has nothing for the workload {workload}")
     one = partial(
         trial, seconds=seconds, brokers=brokers, partitions=partitions, release=release,
         switches=switches, kinds=kinds or None, workload=workload,

@@ -357,6 +357,11 @@ def test_a_seed_that_broke_a_promise_is_told_with_what_it_was_run_with(monkeypat
     assert done.exit_code == 1 and f"again: {again}\n" in done.output
 
 
+def test_a_release_without_consumer_groups_has_no_workload_of_them():
+    done = run("sim", "--workload", "consumer-groups", "--release", "2.8", "--seed", 0)
+    assert done.exit_code == 2 and "Kafka 2.8 has nothing for" in done.output
+
+
 # coverage and record
 
 

@@ -4,8 +4,11 @@ A member notes each generation that it was in, each commit that was accepted and
 it was given. What must hold (clauses GROUP-*, OFFS-*; KIP-62, KIP-345, KIP-429): in one generation
 a partition has one owner; a member that joins after somebody is in a generation is in no earlier
 one; a commit from an earlier one is refused; what is committed never goes back, nor is it read
-back lower than it was accepted; whatever lies below a committed offset was given to somebody. And
-once all is calm, the group reads to the end.
+back lower than it was accepted; whatever lies below a committed offset was given to somebody; no
+member is told that its group does not exist. And once all is calm, the group reads to the end.
+
+In a group of KIP-848 each member has an epoch of its own, which may lie behind the others': there
+a partition has one owner in one epoch, and nothing is said of earlier ones.
 
 Only what was known before a request was sent binds its answer: a coordinator that was told to wait
 may still answer what was true when it was asked.
@@ -18,14 +21,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from touchstone.reference_impl.client.classic_consumer import ClassicConsumer
-from touchstone.reference_impl.client.flow import ClientError, Flow, TopicPartition
-from touchstone.reference_impl.client.group_consumer import Listener
+from touchstone.reference_impl.client.flow import ClientError, Flow, KafkaError, TopicPartition
+from touchstone.reference_impl.client.group_consumer import GroupConsumer, Listener
 from touchstone.reference_impl.client.group_offsets import Offset
-from touchstone.reference_impl.client.offsets import READ_UNCOMMITTED
+from touchstone.reference_impl.client.kip848_consumer import Kip848Consumer
 from touchstone.reference_impl.client.reading import Consumed
 from touchstone.reference_impl.sim.actor import Actor
 from touchstone.reference_impl.sim.client import SimClient
 from touchstone.reference_impl.sim.world import World
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 SESSION_MS, HEARTBEAT_MS, POLL_MS = 6_000, 1_000, 6_000
 PATIENCE_MS = 2_000
@@ -35,6 +39,7 @@ PATIENCE_MS = 2_000
 class GroupHistory:
     """The observations of the members of one group; `complaints` are promises that were broken."""
 
+    apart: bool = False  # each member has an epoch of its own
     newest: int = -1  # generation that anybody is known to have been in
     owners: dict[tuple[int, TopicPartition], str] = field(default_factory=dict)
     committed: dict[TopicPartition, int] = field(default_factory=dict)
@@ -47,7 +52,7 @@ class GroupHistory:
         self, member: str, generation: int, floor: int, owned: Iterable[TopicPartition]
     ) -> None:
         self.rebalances += 1
-        if generation < floor:
+        if generation < floor and not self.apart:
             self.complaints.append(f"{member} is in generation {generation} after {floor}")
         self.newest = max(self.newest, generation)
         for place in owned:
@@ -62,7 +67,7 @@ class GroupHistory:
     ) -> None:
         """A commit went through; `before` is what was known when it was sent."""
         self.commits += 1
-        if generation < before.generation:
+        if generation < before.generation and not self.apart:
             self.complaints.append(
                 f"{member} committed in generation {generation} after {before.generation}"
             )
@@ -91,7 +96,7 @@ class OutdatedOffset(ClientError):
     """
 
 
-class ObservedConsumer(ClassicConsumer):
+class _Observed(GroupConsumer):
     """Says what it learned of the group to a history."""
 
     def __init__(
@@ -103,8 +108,6 @@ class ObservedConsumer(ClassicConsumer):
             reset="earliest",
             max_wait_ms=100,
             request_timeout_ms=PATIENCE_MS,
-            session_timeout_ms=SESSION_MS,
-            heartbeat_interval_ms=HEARTBEAT_MS,
             max_poll_interval_ms=POLL_MS,
             metadata_max_age_ms=3_000,
             auto_commit_ms=None,
@@ -119,7 +122,12 @@ class ObservedConsumer(ClassicConsumer):
 
     def poll(self, timeout_ms: int | None = None) -> Flow[list[Consumed]]:
         self._floor = self._history.newest
-        return (yield from super().poll(timeout_ms))
+        try:
+            return (yield from super().poll(timeout_ms))
+        except KafkaError as error:
+            if error.code == ErrorCode.GROUP_ID_NOT_FOUND:
+                self._history.complaints.append(f"{self._name} was told: {error}")
+            raise
 
     def _assigned(self, _: list[TopicPartition]) -> None:
         name = self.member.instance_id or self.member.id
@@ -141,6 +149,21 @@ class ObservedConsumer(ClassicConsumer):
         return found
 
 
+class ObservedConsumer(_Observed, ClassicConsumer):
+    def __init__(
+        self, client: SimClient, history: GroupHistory, group: str, **options: Any
+    ) -> None:
+        times = {"session_timeout_ms": SESSION_MS, "heartbeat_interval_ms": HEARTBEAT_MS}
+        super().__init__(client, history, group, **times, **options)
+
+
+class ObservedKip848Consumer(_Observed, Kip848Consumer):
+    """Its session is the brokers' affair."""
+
+    def __init__(self, client: SimClient, history: GroupHistory, group: str) -> None:
+        super().__init__(client, history, group, member_id=client.name)
+
+
 class GroupMember(Actor):
     """Polls, commits what it was given more often than not, and goes on."""
 
@@ -150,24 +173,14 @@ class GroupMember(Actor):
         world: World,
         history: GroupHistory,
         topics: list[str],
+        consumer: _Observed,
         *,
-        group: str = "readers",
-        assignors: tuple[str, ...] = ("range",),
-        instance_id: str | None = None,
-        isolation: int = READ_UNCOMMITTED,
         gap_ms: int = 300,
     ) -> None:
         super().__init__(client, world, gap_ms=gap_ms)
         self._history = history
-        self._consumer = ObservedConsumer(
-            client,
-            history,
-            group,
-            assignors=assignors,
-            instance_id=instance_id,
-            isolation=isolation,
-        )
-        self._consumer.observe(topics)
+        self._consumer = consumer
+        consumer.observe(topics)
 
     def _turn(self) -> Flow[None]:
         try:

@@ -1,20 +1,29 @@
 """A workload names the clients of a trial and says how it is judged in the end.
 
 `plain` writes and reads. `groups` adds members of a group that read what is written and come and
-go; `transactions` adds copiers that carry it to two other topics, each record exactly once; `all`
-is both. A workload is asked for its actors once, told when calm begins, and stopped in steps: who
-feeds others goes first, so that what the others must still get done can be waited for.
+go, `consumer-groups` those of a group of KIP-848; `transactions` adds copiers that carry it to two
+other topics, each record exactly once; `all` is `groups` and `transactions`. A workload is asked
+for its actors once, told when calm begins, and stopped in steps: who feeds others goes first, so
+that what the others must still get done can be waited for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.client.offsets import READ_COMMITTED
 from touchstone.reference_impl.sim.actor import Actor, ActorLifecycle
 from touchstone.reference_impl.sim.copying import AUDIT, COPIES, Copier, CopyHistory, judged
-from touchstone.reference_impl.sim.groups import GroupHistory, GroupMember
+from touchstone.reference_impl.sim.groups import (
+    HEARTBEAT_MS,
+    SESSION_MS,
+    GroupHistory,
+    GroupMember,
+    ObservedConsumer,
+    ObservedKip848Consumer,
+)
 from touchstone.reference_impl.sim.workload import History, Reader, Writer
 from touchstone.reference_impl.wire.apis import by_name
 
@@ -37,6 +46,7 @@ class Plain:
     """Writers that are told what became of each record, and a reader."""
 
     settings: dict[str, str] = {}
+    needs: str | None = None  # a quirk of the releases that it is for; None: all of them
     writers = 2
     gap_ms = 150
 
@@ -99,27 +109,22 @@ class Groups(Plain):
 
     def actors(self) -> list[Actor | ActorLifecycle]:
         actors = super().actors()
-        world = self.simulation.world
         self.group = GroupHistory()
-        assignors = world.random.choice((("range",), ("roundrobin",), ("cooperative-sticky",)))
-        static = world.random.randrange(self.members + 1)
-
-        def place(slot: int) -> ActorLifecycle:
-            return ActorLifecycle(
-                world,
-                lambda life: GroupMember(
-                    self.simulation.client(f"g{slot}.{life}"),
-                    world,
-                    self.group,
-                    [ORDERS],
-                    assignors=assignors,
-                    instance_id=f"static-{slot}" if slot < static else None,
-                ),
-            )
-
-        lives = [place(slot) for slot in range(self.members)]
+        world = self.simulation.world
+        choices = (("range",), ("roundrobin",), ("cooperative-sticky",))
+        self._assignors = world.random.choice(choices)
+        self._static = world.random.randrange(self.members + 1)
+        lives = [ActorLifecycle(world, partial(self._member, slot)) for slot in range(self.members)]
         self.fed_by += lives
         return [*actors, *lives]
+
+    def _member(self, slot: int, life: int) -> GroupMember:
+        client = self.simulation.client(f"g{slot}.{life}")
+        static = f"static-{slot}" if slot < self._static else None
+        consumer = ObservedConsumer(
+            client, self.group, "readers", assignors=self._assignors, instance_id=static
+        )
+        return GroupMember(client, self.simulation.world, self.group, [ORDERS], consumer)
 
     def steps(self) -> list[list[Actor | ActorLifecycle]]:
         return [list(self.fed), self.fed_by]
@@ -152,6 +157,29 @@ class Groups(Plain):
             invariants.broken(f"group {name}: {group.complaints[0]}")
         if behind := self._behind(group):
             invariants.broken(f"group {name} stands at {behind}")
+
+
+class ConsumerGroups(Groups):
+    """And members of one group of KIP-848, whose coordinators read their logs in many turns."""
+
+    settings = SETTINGS | {
+        "offsets.load.buffer.size": "1",
+        "group.consumer.min.session.timeout.ms": str(SESSION_MS),
+        "group.consumer.session.timeout.ms": str(SESSION_MS),
+        "group.consumer.min.heartbeat.interval.ms": str(HEARTBEAT_MS),
+        "group.consumer.heartbeat.interval.ms": str(HEARTBEAT_MS),
+    }
+    needs = "groups.consumer-protocol-is-on"
+
+    def actors(self) -> list[Actor | ActorLifecycle]:
+        actors = super().actors()
+        self.group.apart = True
+        return actors
+
+    def _member(self, slot: int, life: int) -> GroupMember:
+        client = self.simulation.client(f"g{slot}.{life}")
+        consumer = ObservedKip848Consumer(client, self.group, "readers")
+        return GroupMember(client, self.simulation.world, self.group, [ORDERS], consumer)
 
 
 class Transactions(Groups):
@@ -228,6 +256,7 @@ class AllWorkloads(Transactions):
 WORKLOADS: dict[str, type[Plain]] = {
     "plain": Plain,
     "groups": Groups,
+    "consumer-groups": ConsumerGroups,
     "transactions": Transactions,
     "all": AllWorkloads,
 }

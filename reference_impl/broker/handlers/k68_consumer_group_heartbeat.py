@@ -43,8 +43,9 @@ def handle(
 
     try:
         check(beat, ASSIGNORS, ids_are_given=given)
-        if not groups.coordinates(beat.group_id):
-            return fail(request, ErrorCode.NOT_COORDINATOR)
+        code = groups.refusal(beat.group_id, member=True)
+        if code:
+            return fail(request, code)
         if not beat.member_id:
             beat = replace(beat, member_id=consumers.new_id())
         return waiting(consumers.heartbeat(beat, form, now), dict)

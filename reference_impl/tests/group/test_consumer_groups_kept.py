@@ -79,6 +79,18 @@ def test_members_go_on_with_their_epochs_at_the_next_coordinator():
     assert village.shown(1)["group_state"] == "Stable"
 
 
+def test_members_wait_for_the_next_coordinator_to_read_their_group():
+    """Nobody is told that there is no group, and who joins makes none beside the one in the log."""
+    village = Village(offsets_load_buffer_size="1")
+    two_members(village)
+    village.moves()
+    assert village.beat("m1", 2, [0, 1], broker=1, ms=0) == E.COORDINATOR_LOAD_IN_PROGRESS
+    assert village.beat("m3", 0, broker=1, ms=0) == E.COORDINATOR_LOAD_IN_PROGRESS
+    village.run(LATER)
+    assert village.beat("m1", 2, [0, 1], broker=1) == (3, [])
+    assert village.beat("m3", 0, broker=1)[0] == 4
+
+
 def test_sessions_begin_anew_where_a_group_is_loaded_and_end_there():
     village = Village()
     village.beat("m1", 0)

@@ -64,6 +64,11 @@ REFUSED = {
     "ListGroups": (0, {}),
     "DeleteGroups": (0, {"groups_names": [GROUP]}),
     "OffsetDelete": (0, {"group_id": GROUP, "topics": []}),
+    "ConsumerGroupHeartbeat": (1, {
+        "group_id": GROUP, "member_id": "m", "member_epoch": 1, "rebalance_timeout_ms": -1,
+        "subscribed_topic_names": None, "topic_partitions": None,
+    }),
+    "ConsumerGroupDescribe": (1, {"group_ids": [GROUP]}),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from touchstone.reference_impl.broker.coordinators.group_log import GroupLog
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.sim.copying import CopyHistory, judged
 from touchstone.reference_impl.sim.groups import GroupHistory, ObservedConsumer, OutdatedOffset
@@ -127,8 +128,18 @@ def test_a_member_that_is_told_an_outdated_offset_complains():
     assert any("told that 3" in complaint for complaint in history.complaints)
 
 
+def test_epochs_of_members_bind_no_other_member():
+    group = GroupHistory(apart=True)
+    group.joined("m", 3, -1, [ORDERS])
+    group.joined("n", 2, 3, [])
+    group.accepted("n", 2, {}, group.known())
+    assert not group.complaints
+    group.joined("n", 3, 3, [ORDERS])
+    assert "both own" in group.complaints[0]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("workload", ["groups", "transactions"])
+@pytest.mark.parametrize("workload", ["groups", "consumer-groups", "transactions"])
 def test_equal_seeds_give_equal_traces(workload):
     first, second, other = (trial(seed, seconds=3, workload=workload) for seed in (5, 5, 6))
     assert (first.digest, first.groups) == (second.digest, second.groups)
@@ -144,6 +155,22 @@ def test_promises_hold_whatever_happens(release, seed):
     assert found.violation is None, "\n".join(found.tail)
     assert found.groups["committed"] > 10
     assert found.groups["commits"] > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_members_of_a_consumer_group_go_on_whatever_happens(seed):
+    found = trial(seed, seconds=12, workload="consumer-groups")
+    assert found.violation is None, "\n".join(found.tail)
+    assert found.groups["commits"] > 20
+
+
+@pytest.mark.slow
+def test_a_coordinator_that_answers_while_it_loads_is_found(monkeypatch):
+    monkeypatch.setattr(GroupLog, "loads", lambda log, group_id=None: False)
+    seeds = [29, *range(40)]  # the seed to try first
+    found = (trial(seed, seconds=20, workload="consumer-groups").violation for seed in seeds)
+    assert any(each and "GROUP_ID_NOT_FOUND" in each for each in found)
 
 
 @pytest.mark.slow
