@@ -15,7 +15,7 @@ from touchstone.reference_impl.tests.client.coordinating import Coordinating
 from touchstone.reference_impl.tests.client.scripted import Runner, view
 
 ORDERS = ("orders", 0)
-SEEN_AT = {"fencing-skipped": 3}  # the seed to try first
+SEEN_AT = {"fencing-skipped": 18}  # the seed to try first
 # One history of each release by day, more at night (`make test-all`).
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1,))]
 
