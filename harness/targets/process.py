@@ -49,6 +49,9 @@ LATE_ATTEMPTS = 2
 # ZooKeeper keeps a killed broker's registration until its session ends, and refuses its successor.
 _STILL_REGISTERED = ("NodeExists", "already registered")
 PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocated")
+# The client of ZooKeeper in 1.0 drops its connection to make another; who asks meanwhile gets a
+# NullPointerException, which ends a broker that starts (ZkConnection.readData in zkclient 0.10).
+RECONNECTING = 'because "this._zk" is null'
 
 
 class Late(StartFailed):
@@ -111,9 +114,9 @@ class KafkaProcess(PerShape["KafkaCluster"]):
                 return cluster
             except StartFailed as failed:
                 cluster.close(keep_logs=True)
-                taken = any(word in str(failed) for word in PORT_TAKEN)
+                chance = any(word in str(failed) for word in (*PORT_TAKEN, RECONNECTING))
                 late = isinstance(failed, Late) and attempt < LATE_ATTEMPTS
-                if attempt == ATTEMPTS or not (taken or late):
+                if attempt == ATTEMPTS or not (chance or late):
                     raise
                 remove(cluster.folder)
             except BaseException:

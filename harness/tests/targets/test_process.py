@@ -56,3 +56,10 @@ def test_a_process_that_ends_is_told_at_once_unless_its_port_was_taken(starting)
     target, left, _ = starting(StartFailed("broker 0 ended with 1: BindException"), None)
     target.open(Shape())
     assert not left
+
+
+def test_a_broker_whose_client_of_zookeeper_reconnected_is_started_once_more(starting):
+    said = 'NullPointerException: Cannot invoke "getData" because "this._zk" is null'
+    target, left, closed = starting(StartFailed(f"broker 0 ended with 1; {said}"), None)
+    target.open(Shape())
+    assert not left and closed == [True]
