@@ -8,8 +8,8 @@ controller's, those too that take a cluster out of service: nobody else uses thi
 
 What counts is what the log says. A fault of ours is a record of level ERROR there, whatever the
 peer was answered, or an exception that comes out of the broker. Each kind of fault is kept once,
-with the frame that showed it. Reports carry what a leak would make grow: bytes of
-objects (`object_sizes`), of logs, and what waits at the brokers.
+with the frame that showed it. Reports carry what a leak would make grow: bytes of objects
+(`object_sizes`), bytes of logs, and what waits at the brokers.
 """
 
 from __future__ import annotations

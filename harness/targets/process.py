@@ -51,7 +51,8 @@ _STILL_REGISTERED = ("NodeExists", "already registered")
 PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocated")
 # The client of ZooKeeper in 1.0 drops its connection to make another; who asks meanwhile gets a
 # NullPointerException, which ends a broker that starts (ZkConnection.readData in zkclient 0.10).
-RECONNECTING = 'because "this._zk" is null'
+_RECONNECTING = 'because "this._zk" is null'
+_BY_CHANCE = (*PORT_TAKEN, _RECONNECTING)  # what the next start may well not meet
 
 
 class Late(StartFailed):
@@ -114,7 +115,7 @@ class KafkaProcess(PerShape["KafkaCluster"]):
                 return cluster
             except StartFailed as failed:
                 cluster.close(keep_logs=True)
-                chance = any(word in str(failed) for word in (*PORT_TAKEN, RECONNECTING))
+                chance = any(word in str(failed) for word in _BY_CHANCE)
                 late = isinstance(failed, Late) and attempt < LATE_ATTEMPTS
                 if attempt == ATTEMPTS or not (chance or late):
                     raise
@@ -337,7 +338,7 @@ class BrokerNode:
             try:
                 return self.wait(deadline, everybody=False)
             except StartFailed:
-                reasons = (*_STILL_REGISTERED, *PORT_TAKEN)
+                reasons = (*_STILL_REGISTERED, *_BY_CHANCE)
                 refused = any(word in self.child.said() for word in reasons)
                 if self.child.alive or not refused or time.monotonic() > deadline:
                     raise

@@ -4,8 +4,8 @@ JoinGroup is their heartbeat with a subscription, SyncGroup fetches what they ha
 them to join again when there is something to give up or to take. Their generation is their member
 epoch. Each has to join, and then to sync, within its rebalance timeout.
 
-Sources: KIP-848; GroupMetadataManager.classicGroupJoinToConsumerGroup@4.3.1 and those beside it
-; observed on 4.3.1.
+Sources: KIP-848; GroupMetadataManager.classicGroupJoinToConsumerGroup@4.3.1 and those beside it;
+observed on 4.3.1.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ per regular expression; a tombstone for each that went. The functions that write
 and give entries (type, key, value), so that an operation's records are one list in Kafka's order.
 Loading brings groups to what the records say and begins every session anew.
 
-Sources: KIP-848, KIP-1101; GroupCoordinatorRecordHelpers, GroupMetadataManager.replay@4.3.1
-; compared with the records that 4.3.1 wrote for the same heartbeats.
+Sources: KIP-848, KIP-1101; GroupCoordinatorRecordHelpers, GroupMetadataManager.replay@4.3.1;
+compared with the records that 4.3.1 wrote for the same heartbeats.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 A subscription is a config resource with a name of its own and three settings. It is there while it
 has one.
 
-Sources: KIP-714; ClientMetricsConfigs.validate, ConfigurationControlManager at 3.9.2 and 4.3.1
-; ConfigCommand tried on both.
+Sources: KIP-714; ClientMetricsConfigs.validate, ConfigurationControlManager at 3.9.2 and 4.3.1;
+ConfigCommand tried on both.
 """
 
 from __future__ import annotations

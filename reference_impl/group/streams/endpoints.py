@@ -1,7 +1,7 @@
 """Members with an endpoint are told to the others: which partitions are answered where.
 
-Sources: KIP-1071; EndpointToPartitionsManager, StreamsGroup.buildEndpointToPartitions@4.3.1
-; observed on 4.3.1.
+Sources: KIP-1071; EndpointToPartitionsManager, StreamsGroup.buildEndpointToPartitions@4.3.1;
+observed on 4.3.1.
 """
 
 from __future__ import annotations

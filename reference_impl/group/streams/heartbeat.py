@@ -3,8 +3,8 @@
 What KIP-1071 describes and 4.3.1 refuses as not yet supported is refused first: static members,
 offsets of tasks, warm-up tasks, patterns of source topics.
 
-Sources: KIP-1071; GroupCoordinatorService.throwIfStreamsGroupHeartbeatRequestIsInvalid@4.3.1
-; observed on 4.3.1.
+Sources: KIP-1071; GroupCoordinatorService.throwIfStreamsGroupHeartbeatRequestIsInvalid@4.3.1;
+observed on 4.3.1.
 """
 
 from __future__ import annotations
