@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from touchstone.fuzz.clients.case import Patience, Verdict, play
 from touchstone.fuzz.clients.faults import WAYS, Fault, Spoiler, drawn
 from touchstone.fuzz.clients.known import Program
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.fuzz.generator import Pair
 from touchstone.harness.adapters.process import Process
 from touchstone.reference_impl.wire.apis import API
 
@@ -55,7 +56,7 @@ class Tally:
     kinds: Counter[str] = field(default_factory=Counter)
     unsteady: int = 0
     found: list[ClientFinding] = field(default_factory=list)
-    pairs: set[tuple[int, int | None]] = field(default_factory=set)
+    pairs: set[Pair] = field(default_factory=set)  # of which answers were spoiled
 
 
 class Players:
@@ -87,11 +88,14 @@ class Players:
 
 @dataclass
 class Stage:
-    """Where cases are played: the client's processes, the proxy, and a fresh topic for each."""
+    """Where cases are played: the client's processes, the proxy, a fresh topic for each, and the
+    (API key, version) pairs that cases are about, in turn.
+    """
 
     players: Players
     proxy: Proxy
     fresh_topic: Callable[[], str]
+    pairs: Sequence[Pair]
     patience: Patience = field(default_factory=Patience)
 
     def play(self, fault: Fault) -> tuple[Verdict, Spoiler]:
@@ -108,12 +112,12 @@ def run(stage: Stage, seed: int, wanted: Callable[[Tally], bool], first: int = 0
     tally = Tally()
     index = first
     while wanted(tally):
-        fault = drawn(seed, index, stage.players.program.keys)
+        fault = drawn(seed, index, stage.pairs)
         verdict, spoiler = stage.play(fault)
         tally.cases += 1
         tally.kinds[verdict.kind] += 1
         if spoiler.fired:
-            tally.pairs.add((fault.key, fault.version))
+            tally.pairs |= spoiler.asked
         if verdict.is_finding:
             if shows_again(stage, fault, verdict):
                 tally.found.append(ClientFinding(index, fault, verdict, *spoiler.last))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +21,14 @@ from touchstone.fuzz.clients.campaign import (
     run,
     write,
 )
+from touchstone.fuzz.clients.faults import askable
 from touchstone.fuzz.clients.known import CLIENTS
 from touchstone.fuzz.clients.proxy import Proxy
 from touchstone.fuzz.corpus_run import create_topics
+from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.harness.model.target import Shape, Target, Unavailable
+from touchstone.reference_impl.wire.apis import API
 
 REPORT_EVERY = 25
 CASES = 200
@@ -70,7 +73,9 @@ def run_client(target: Target, client: str, bounds: ClientBounds, *, mine: bool)
     require_loopback(host, is_mine=mine)
     try:
         with Link(host, port) as link, Proxy((host, port)) as proxy:
-            return play_clients(client, Stage(players, proxy, topics_on(link)), bounds)
+            pairs = askable(players.program.keys, target.advertised())
+            stage = Stage(players, proxy, topics_on(link), pairs)
+            return play_clients(client, stage, bounds)
     except NotStarted as problem:
         click.echo(f"touchstone fuzz: {client} does not start: {problem}", err=True)
         return INCOMPLETE
@@ -86,7 +91,7 @@ def play_clients(client: str, stage: Stage, bounds: ClientBounds) -> int:
     if bounds.replay is not None:
         return replayed(stage, bounds.replay)
     tally = run(stage, bounds.seed, continuation(client, bounds.cases, bounds.seconds))
-    return FOUND if report(tally, client, bounds.seed, bounds.out) else 0
+    return FOUND if report(tally, client, bounds, stage.pairs) else 0
 
 
 def topics_on(link: Link) -> Callable[[], str]:
@@ -121,17 +126,29 @@ def counts(tally: Tally) -> str:
     return f"{kinds}; {tally.unsteady} unsteady, {len(tally.found)} findings"
 
 
-def report(tally: Tally, client: str, seed: int, out: Path) -> int:
+def report(tally: Tally, client: str, bounds: ClientBounds, pairs: Sequence[Pair]) -> int:
     """Print the table and write a file for each group of findings; returns how many there are."""
-    spoiled = len({key for key, _ in tally.pairs})
-    click.echo(f"{client}: {tally.cases} cases on {spoiled} APIs, {counts(tally)}")
+    click.echo(
+        f"{client}: {tally.cases} cases, answers of {len(tally.pairs)} (API, version) pairs"
+        f" spoiled, {counts(tally)}"
+    )
+    if tally.cases >= len(pairs):  # each pair had its turn
+        click.echo(f"  never asked: {versions_of(set(pairs) - tally.pairs) or 'none'}")
     found = groups(tally.found)
     for number, members in enumerate(found):
         one = members[0]
-        path = write(one, client, seed, out / f"client-{client}", number)
+        path = write(one, client, bounds.seed, bounds.out / f"client-{client}", number)
         click.echo(f"  {len(members):4} x {one.verdict.kind}: {one.fault.sentence}")
         click.echo(f"         {one.verdict.words[:160]}; case {one.index} in {path.name}")
     return len(found)
+
+
+def versions_of(pairs: Iterable[Pair]) -> str:
+    """By API, its versions: "Produce 3 4, Fetch 4"."""
+    by_key: dict[int, list[int]] = {}
+    for pair in sorted(pairs, key=lambda one: (one.key, one.version)):
+        by_key.setdefault(pair.key, []).append(pair.version)
+    return ", ".join(f"{API[key].name} {' '.join(map(str, v))}" for key, v in by_key.items())
 
 
 def replayed(stage: Stage, path: Path) -> int:

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.generator import Generator, Pair, pairs_of
 from touchstone.fuzz.layers import SIZE, open_response
 from touchstone.fuzz.mutators import described
 from touchstone.harness.adapters.proxy import CLOSE, GO_ON, SILENCE
@@ -118,16 +118,30 @@ def _ordinal(number: int) -> str:
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number, 'th') }"
 
 
-def drawn(seed: int, index: int, keys: Sequence[int]) -> Fault:
-    """Case number `index` of this seed, about one of these API keys."""
+def askable(keys: Sequence[int], served: Mapping[int, tuple[int, int]]) -> list[Pair]:
+    """What a client of these API keys may be made to ask a broker that serves these versions (key
+    to lowest and highest). A client chooses its version of ApiVersions before it is told anything,
+    so that API stands here once, in the highest.
+    """
+    highest = served[API_VERSIONS][1]
+    ranges = {**served, API_VERSIONS: (highest, highest)}
+    return pairs_of({key: ranges[key] for key in keys if key in ranges})
+
+
+def drawn(seed: int, index: int, pairs: Sequence[Pair]) -> Fault:
+    """Case number `index` of this seed: its pair is the next one in this seed's order, so that so
+    many cases as there are pairs come to all of them. In that first turn the first answer is
+    spoiled, which every client that asks at all gets.
+    """
+    turn, place = divmod(index, len(pairs))
+    pair = random.Random(f"{seed}/clients").sample(pairs, len(pairs))[place]
     name = f"{seed}/clients/{index}"
     draw = random.Random(name)
-    key = draw.choice(keys)
-    fitting = [way for way in WAYS if key in ONLY_FOR.get(way, (key,))]
-    capped = draw.random() < 0.4 and key != API_VERSIONS
-    version = draw.choice(API[key].versions) if capped else None
-    nth = 1 if key in ASKED_ONCE else draw.choice((1, 1, 1, 2, 3))
-    return Fault(key, version, nth, draw.choice((1, 1, 2, 5)), draw.choice(fitting), name)
+    fitting = [way for way in WAYS if pair.key in ONLY_FOR.get(way, (pair.key,))]
+    version = None if pair.key == API_VERSIONS else pair.version
+    once = turn == 0 or pair.key in ASKED_ONCE
+    nth = 1 if once else draw.choice((1, 1, 1, 2, 3))
+    return Fault(pair.key, version, nth, draw.choice((1, 1, 2, 5)), draw.choice(fitting), name)
 
 
 class Spoiler:
@@ -145,6 +159,7 @@ class Spoiler:
         self.misleads = False
         self.ended = False
         self.last: tuple[bytes, bytes] = (b"", b"")  # as it was, as it went out
+        self.asked: set[Pair] = set()  # in which versions the client asked for the fault's API
 
     @property
     def over(self) -> bool:
@@ -164,6 +179,7 @@ class Spoiler:
         if fault is None or key != fault.key or self.ended:
             return wire, GO_ON
         self.seen += 1
+        self.asked.add(Pair(key, version))
         if not fault.nth <= self.seen < fault.nth + fault.times:
             return wire, GO_ON
         self.fired += 1

@@ -33,11 +33,13 @@ from touchstone.fuzz.clients.case import (
 from touchstone.fuzz.clients.faults import Fault
 from touchstone.fuzz.clients.known import CLIENTS, Program
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.fuzz.generator import Pair
 from touchstone.harness.adapters.program import MIB
 from touchstone.harness.model.target import Unavailable
 from touchstone.reference_impl.io.server import serve
 
 LITTLE = Path(__file__).with_name("little_client.py")
+PAIRS = [Pair(3, version) for version in range(14)]
 SHORT = Patience(deadline_s=4.0, close_s=4.0)
 pytestmark = pytest.mark.slow
 
@@ -64,7 +66,7 @@ def stage(proxy):
         players = Players(little(mode))
         made.append(players)
         numbers = itertools.count()
-        return Stage(players, proxy, lambda: f"t{next(numbers)}", SHORT)
+        return Stage(players, proxy, lambda: f"t{next(numbers)}", PAIRS, SHORT)
 
     yield make
     for players in made:
@@ -155,4 +157,4 @@ def test_a_released_client_plays(name, tmp_path):
         pytest.skip(f"not run: {missing.reason}")
     asked = ["--client", name, "--cases", "2", "--seed", "3", "--out", str(tmp_path)]
     result = CliRunner().invoke(fuzz.command, asked)
-    assert result.exit_code in (0, 1) and "2 cases on" in result.output, result.output
+    assert result.exit_code in (0, 1) and "2 cases, answers of" in result.output, result.output

@@ -11,15 +11,17 @@ from touchstone.fuzz.clients.faults import (
     WAYS,
     Fault,
     Spoiler,
+    askable,
     drawn,
 )
 from touchstone.fuzz.clients.known import KEYS
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.reference_impl.wire.apis import API
-from touchstone.reference_impl.wire.headers import decode_response, encode_response
+from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response, encode_response
 
 OWN_PORT = 40_000
 SEED = 3
+PAIRS = askable(KEYS, {key: (API[key].versions[0], API[key].versions[-1]) for key in API})
 
 
 def answer(key: int, version: int, number: int = 0) -> bytes:
@@ -59,14 +61,33 @@ def test_a_version_is_capped_where_the_broker_offers_more():
 
 
 def test_a_case_descends_from_seed_and_index_alone():
-    first = [drawn(5, index, KEYS) for index in range(50)]
-    assert first == [drawn(5, index, KEYS) for index in range(50)]
-    assert first != [drawn(6, index, KEYS) for index in range(50)]
+    first = [drawn(5, index, PAIRS) for index in range(50)]
+    assert first == [drawn(5, index, PAIRS) for index in range(50)]
+    assert first != [drawn(6, index, PAIRS) for index in range(50)]
 
 
-def test_cases_come_to_every_api_and_nearly_every_way():
-    cases = [drawn(5, index, KEYS) for index in range(3000)]
-    assert {case.key for case in cases} == set(KEYS)
+def test_the_first_turn_comes_to_every_pair():
+    cases = [drawn(5, index, PAIRS) for index in range(len(PAIRS))]
+    assert {(case.key, case.version) for case in cases} == {
+        (pair.key, None if pair.key == API_VERSIONS else pair.version) for pair in PAIRS
+    }
+    assert {case.nth for case in cases} == {1}
+
+
+def test_a_client_is_made_to_ask_what_is_served():
+    pairs = askable((0, 18, 22), {0: (3, 5), 1: (4, 17), 18: (0, 4)})
+    assert pairs == [Pair(0, 3), Pair(0, 4), Pair(0, 5), Pair(18, 4)]
+
+
+def test_a_spoiler_tells_the_versions_that_were_asked_for():
+    spoiler = Spoiler(Fault(3, None, 1, 1, "cut", "s"), OWN_PORT)
+    spoiler.answer(3, 5, metadata())
+    spoiler.answer(10, 0, answer(10, 0))
+    assert spoiler.asked == {Pair(3, 5)}
+
+
+def test_cases_come_to_nearly_every_way():
+    cases = [drawn(5, index, PAIRS) for index in range(3000)]
     assert WAYS.keys() - {case.way for case in cases} <= {"telemetry_payload", "message_field"}
 
 
