@@ -180,13 +180,23 @@ class Link:
         return self._socket
 
     def ask(self, key: int, version: int, body: Struct) -> Struct | None:
-        """A question of our own between cases; None when the target hangs up on it."""
+        """A question of our own between cases; None when the target hangs up on it, or answers
+        what cannot be read: to complain of that is for oracles and watches.
+        """
+        answer = self.answer_to(key, version, body)
+        try:
+            return None if answer is None else decode_response(key, version, answer).body
+        except ValueError:
+            return None
+
+    def answer_to(self, key: int, version: int, body: Struct) -> bytes | None:
+        """The frame that answers such a question; None when the target hangs up on it."""
         frame = encode_request(key, version, 1, "touchstone-fuzz", body)
         outcome = self.play([struct.pack(">i", len(frame)) + frame], timeout_s=ASK_TIMEOUT_S)
         self.tally.cases -= 1
         if outcome.end != KEPT or not outcome.answers:
             return None
-        return decode_response(key, version, outcome.answers[0]).body
+        return outcome.answers[0]
 
     def _answers(self, connection: socket.socket, timeout_s: float, rounds: int) -> Iterator[bytes]:
         """Whole frames until FIN; TimeoutError when the deadline of the whole case has passed."""

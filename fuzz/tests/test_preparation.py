@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import quality
+from touchstone.fuzz.in_process import InProcess
 from touchstone.fuzz.overlay import overlay
 from touchstone.fuzz.preparation import filled, prepare, prepared
 from touchstone.fuzz.runner import Link
@@ -27,6 +30,26 @@ def link():
 @pytest.fixture(scope="module")
 def world(link):
     return prepare(link, advertised.table("4.3"), ours=True)
+
+
+class CutsAnswers(InProcess):
+    """A broker of which each 20th answer lacks its last byte."""
+
+    answered = 0
+
+    def play(self, segments, **how):
+        outcome = super().play(segments, **how)
+        self.answered += 1
+        if self.answered % 20:
+            return outcome
+        return replace(outcome, answers=tuple(one[:-1] for one in outcome.answers))
+
+
+def test_a_target_whose_answers_cannot_all_be_read_is_prepared():
+    link = CutsAnswers("4.3")
+    world = prepare(link, advertised.table("4.3"), ours=True)
+    assert world.topics["kept"][0].id != World().topics["kept"][0].id
+    assert link.answered > 40
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from touchstone.fuzz.runner import Link, stopwatch
 from touchstone.harness.model.target import Address, Endpoint, Versions
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.errors import ErrorCode
+from touchstone.reference_impl.wire.headers import decode_response
 from touchstone.reference_impl.wire.schema import Struct
 
 CANARY = "touchstone-canary"
@@ -91,8 +92,10 @@ class Asker:
 
     def once(self, api: str, version: int, body: Struct) -> Struct | None:
         """The answer's body; None when the target hangs up or says nothing."""
+        key = by_name(api).key
         try:
-            return self.link.ask(by_name(api).key, version, body)
+            answer = self.link.answer_to(key, version, body)
+            return None if answer is None else decode_response(key, version, answer).body
         except (OSError, ValueError) as problem:
             raise Wrong(f"{api} is not answered: {problem!r}") from problem
 
