@@ -274,7 +274,11 @@ def report(
     surviving = Surviving(triage.trial_on(campaign, link, restore, result.findings), start)
     surviving.gone = played.gone
     steady = 0
-    for number, one in enumerate(triage.settled(result.findings, surviving.trial)):
+
+    def begins(cause: str) -> None:
+        tell(f"{campaign.name}: {cause}")
+
+    for number, one in enumerate(triage.settled(result.findings, surviving.trial, begins)):
         path = triage.write_settled(one, bounds.out / campaign.name, number)
         click.echo(triage.terminal_lines(one, path))
         steady += one.is_steady

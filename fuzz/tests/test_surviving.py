@@ -71,7 +71,7 @@ def test_a_target_that_dies_of_every_replay_is_given_up():
     target = Mortal(dead=True)
     target.start = lambda: None
     surviving = target.surviving()
-    names = ("answers", "parses", "correlates", "ends")
+    names = ("answers", "parses", "correlates", "ends", "keeps")
     found = [replace(FOUND, oracle=name, index=at) for at, name in enumerate(names)]
     assert [one.repeats for one in settled(found, surviving.trial)] == [0] * len(found)
     assert surviving.deaths == MOST + 1 and surviving.gone

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 
@@ -28,7 +29,7 @@ from touchstone.fuzz.triage import (
 )
 from touchstone.fuzz.triage.causes import NO_PAIR, difference, folded
 from touchstone.fuzz.triage.finding_file import decoded
-from touchstone.fuzz.triage.settled import is_readable
+from touchstone.fuzz.triage.settled import BELIEVED, LONGEST_S, is_readable, small_of
 from touchstone.reference_impl.wire.headers import encode_request
 
 FRAMES = campaigns()["frames"]
@@ -185,8 +186,33 @@ def test_a_complaint_about_a_good_request_is_not_made_one_about_a_broken_one(wir
 def test_one_settled_finding_for_each_cause():
     findings = [finding(HANG, n) for n in range(3)]
     findings.append(finding(framed(encode_request(18, 0, 9, None, {})), 7))
-    ones = list(settled(findings, Trial(lambda _: [], lambda _: [], lambda: None)))
+    heard: list[str] = []
+    ones = list(settled(findings, Trial(lambda _: [], lambda _: [], lambda: None), heard.append))
     assert [(one.cause.key, one.members) for one in ones] == [(3, 3), (18, 1)]
+    assert [line.partition(":")[0] for line in heard] == [
+        "cause 1 of 2 is tried again", "cause 2 of 2 is tried again",
+    ]  # fmt: skip
+
+
+def test_two_replays_that_show_nothing_are_believed():
+    put_in_order = []
+    trial = Trial(lambda _: [], lambda _: [], lambda: put_in_order.append(1))
+    assert (settle(finding(HANG), trial).repeats, len(put_in_order)) == (0, BELIEVED)
+
+
+def test_a_search_ends_when_its_time_is_over(monkeypatch):
+    """The first candidate takes all of it; of two, no other is played."""
+    played = []
+    clock = itertools.count(0, int(LONGEST_S) + 1)
+    module = import_module("touchstone.fuzz.triage.settled")  # by its name stands a function
+    monkeypatch.setattr(module, "stopwatch", lambda: lambda: next(clock))
+
+    def complains(script: Script) -> list[Finding]:
+        played.append(script)
+        return [replace(finding(HANG), wire=script.steps[0].wire, script=script)]
+
+    small, _ = small_of(finding(HANG), Trial(complains, complains, lambda: None))
+    assert len(played) == 1 and len(small.wire) < len(HANG)
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.minimise import RUNS, minimised
+from touchstone.fuzz.runner import stopwatch
 from touchstone.fuzz.script import Script
 from touchstone.fuzz.segments import frames_in
 from touchstone.fuzz.triage.attempts import Complains
@@ -19,6 +20,11 @@ from touchstone.fuzz.triage.causes import Cause, cause_of, grouped
 from touchstone.harness.results.fuzz_rows import REPLAYS
 from touchstone.reference_impl.wire.headers import decode_request
 
+LONGEST_S = 60.0
+"""Seconds that one search for a smaller script may take: a real broker that has to be put in order
+for each candidate takes seconds for each."""
+BELIEVED = 2
+"""Replays that show nothing, before any has shown it; the rest are not played then."""
 FIXED = {"as_recorded", "as_expected"}
 """Oracles that know what is right for these very steps only."""
 
@@ -52,10 +58,16 @@ class Settled:
         return self.repeats == REPLAYS
 
 
-def settled(findings: Iterable[Finding], trial: Trial, limit: int = RUNS) -> Iterator[Settled]:
-    """One for each group, as each is done. Raises ConnectionError when the target is gone."""
-    for members in grouped(findings).values():
-        yield settle(members[0], trial, members=len(members), limit=limit)
+def settled(
+    findings: Iterable[Finding], trial: Trial, tell: Callable[[str], object] = str
+) -> Iterator[Settled]:
+    """One for each group, as each is done; `tell` hears which one is begun. Raises ConnectionError
+    when the target is gone.
+    """
+    groups = grouped(findings)
+    for number, (cause, members) in enumerate(groups.items(), 1):
+        tell(f"cause {number} of {len(groups)} is tried again: {cause.oracle} key {cause.key}")
+        yield settle(members[0], trial, members=len(members))
 
 
 def settle(finding: Finding, trial: Trial, *, members: int = 1, limit: int = RUNS) -> Settled:
@@ -77,16 +89,19 @@ def settle(finding: Finding, trial: Trial, *, members: int = 1, limit: int = RUN
 def small_of(
     finding: Finding, trial: Trial, *, limit: int = RUNS, restoring: bool | None = None
 ) -> tuple[Finding, int]:
-    """(the smallest finding of the same cause, runs of the target). A script of several steps
-    begins on a target in order each time, unless `restoring` says otherwise.
+    """(the smallest finding of the same cause, runs of the target), as far as LONGEST_S allow.
+    A script of several steps begins on a target in order each time, unless `restoring` says
+    otherwise.
     """
-    script = finding.as_script
+    script, elapsed = finding.as_script, stopwatch()
     if finding.oracle in FIXED or limit <= 0:
         return finding, 0
     restores = len(script.steps) > 1 if restoring is None else restoring
     seen: dict[Script, Finding] = {}
 
     def holds(candidate: Script) -> bool:
+        if elapsed() > LONGEST_S:
+            return False
         if restores:
             trial.restore()
         found = same_cause(finding, trial.hasty(candidate))
@@ -106,7 +121,9 @@ def small_of(
 def repeats(finding: Finding, trial: Trial) -> int:
     """How many of REPLAYS more plays, each on a target in order, are complained about alike."""
     count = 0
-    for _ in range(REPLAYS):
+    for played in range(REPLAYS):
+        if played == BELIEVED and not count:
+            break
         trial.restore()
         count += same_cause(finding, trial.complains(finding.as_script)) is not None
     return count
