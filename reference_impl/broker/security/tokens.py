@@ -35,6 +35,7 @@ _USER = "User"
 _OF_BROKERS = (  # what a broker refuses before it asks a controller
     ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
     ErrorCode.INVALID_PRINCIPAL_TYPE,
+    ErrorCode.UNKNOWN_SERVER_ERROR,
 )
 
 

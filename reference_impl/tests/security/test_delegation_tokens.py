@@ -16,8 +16,8 @@ from touchstone.reference_impl.cluster.client_settings import ClientSettings
 from touchstone.reference_impl.cluster.delegation_tokens import DelegationToken, DelegationTokens
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.tests.security.conversations import SASL
-from touchstone.reference_impl.tests.security.test_recorded import core
-from touchstone.reference_impl.tests.security.token_requests import SETTINGS
+from touchstone.reference_impl.tests.security.test_recorded import CoreWire, core
+from touchstone.reference_impl.tests.security.token_requests import SETTINGS, Asking
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 ALICE = ("User", "alice")
@@ -96,3 +96,21 @@ def test_a_credential_of_a_token_goes_with_it():
     assert first.user == "alice" and accounts.token("id").credential is first.credential
     tokens.remove("id")
     assert accounts.token("id") is None
+
+
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+def test_an_owner_without_a_type_is_a_null_that_is_met(release):
+    """Seen on 3.9.2 and 4.3.1, over PLAINTEXT: who asks is named, and the times are -1."""
+    made = core(release)
+    peer = Asking(lambda listener: CoreWire(made, listener, 1), release).peer("nobody")
+    body = {"renewers": [], "max_lifetime_ms": 0, "owner_principal_type": None}
+    half, whole = (
+        peer.ask("CreateDelegationToken", 3, body | owner)
+        for owner in (
+            {"owner_principal_name": "x"},
+            {"owner_principal_type": "User", "owner_principal_name": "x"},
+        )
+    )
+    assert (half["error_code"], half["principal_name"]) == (-1, "ANONYMOUS")
+    assert {half[name] for name in half if name.endswith("timestamp_ms")} == {-1}
+    assert (whole["error_code"], whole["principal_name"]) == (64, "x")
