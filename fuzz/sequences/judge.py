@@ -3,7 +3,8 @@
 A script's signature is the fold of its steps' signatures (`fuzz.outcome`), each with its API key.
 Judgement of a step stops at the first one that is not as expected: what the target believes from
 there on, nobody knows. After a broken request it goes on only where the target refused that
-(`was_refused`), because a request that is refused changes nothing. Pure.
+(`was_refused`) at once, because such a request changes nothing. One that was kept waiting may be
+refused in the end, and has had others answered differently meanwhile. Pure.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def as_expected(played: Played) -> str | None:
 
 def _refused(played: Played, number: int, outcome: Outcome) -> bool:
     body = played.answers.get(number)
-    return outcome.end == KEPT and body is not None and was_refused(body)
+    at_once = number not in played.held
+    return at_once and outcome.end == KEPT and body is not None and was_refused(body)
 
 
 def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) -> str | None:

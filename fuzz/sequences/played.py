@@ -12,7 +12,8 @@ from touchstone.reference_impl.wire.schema import Struct
 @dataclass(frozen=True)
 class Played:
     """An outcome for each step, the frames as they went out, the decoded answers by number of step
-    (those that parse), and the steps that were answered although they had to wait (`early`).
+    (those that parse), the steps that were answered although they had to wait (`early`), and those
+    with a fault that were kept waiting (`held`).
     """
 
     script: Script
@@ -20,3 +21,4 @@ class Played:
     outcomes: tuple[Outcome, ...]
     answers: dict[int, Struct]
     early: frozenset[int]
+    held: frozenset[int] = frozenset()

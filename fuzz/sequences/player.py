@@ -76,6 +76,7 @@ class Session:
         self.outcomes: dict[int, Outcome] = {}
         self.sent: list[bytes] = []
         self.early: set[int] = set()
+        self.held: set[int] = set()
         self.connects = 0
         self._steps: list[Step] = []
         self._lanes: dict[int, _Lane] = {}
@@ -115,7 +116,9 @@ class Session:
         if step.faults and outcome is not None:
             body = self.answers.get(number)
             self._astray |= outcome.end != KEPT or body is None or not was_refused(body)
-        self._astray |= bool(step.faults) and outcome is None
+        if step.faults and outcome is None:
+            self.held.add(number)
+            self._astray = True
         if step.expected is not None and step.expected.releases is not None:
             self._settle(step.expected.releases)
         return outcome
@@ -270,7 +273,14 @@ def played(script: Script, session: Session) -> Played:
     """What has come of the script until now; what is under way is silent so far."""
     silent = Outcome((), SILENT)
     outcomes = tuple(session.outcomes.get(n, silent) for n in range(len(session.sent)))
-    return Played(script, tuple(session.sent), outcomes, session.answers, frozenset(session.early))
+    return Played(
+        script,
+        tuple(session.sent),
+        outcomes,
+        session.answers,
+        frozenset(session.early),
+        frozenset(session.held),
+    )
 
 
 def _decoded(sent: bytes, got: Iterable[bytes]) -> Struct | None:
