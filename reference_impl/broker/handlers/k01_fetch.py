@@ -113,6 +113,8 @@ def handle(
         from_any_replica=follower_can_serve or debugs,
     )
     to_read = named = fetch.sorted_out()
+    if replica == node.id and persona.quirk("fetch.own-id-fails") and fetch.has_any(named):
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
     if named and not isolated:  # nobody asks how isolated a fetch of nothing is
         sessions.never_opened(session)
         return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -229,10 +231,16 @@ class _Fetch:
                 return {**self._row(want, log.marks(), b""), "preferred_read_replica": closer}
         try:
             if self.replica >= 0 and self.replica not in replica.followers:
-                if self.replica == self.node.id and self.persona.quirk("fetch.own-id-fails"):
-                    return _error(want.index, ErrorCode.UNKNOWN_SERVER_ERROR)
                 if self.persona.quirk("fetch.refuses-strangers"):
-                    return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+                    # Who knows the epoch may know of an assignment that this leader has not heard
+                    # of yet, and asks again (Partition.followerReplicaOrThrow@3.9).
+                    knows = want.leader_epoch >= 0
+                    return _error(
+                        want.index,
+                        ErrorCode.UNKNOWN_LEADER_EPOCH
+                        if knows
+                        else ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                    )
                 # Older leaders read all the same, which refuses a wrong offset, and give nothing.
                 found = log.read(offset, max_bytes, min_one=min_one, isolation=self.isolation)
                 return self._row(want, found, b"")
@@ -270,6 +278,11 @@ class _Fetch:
             any_replica=self.from_any_replica,
             debugging=self.replica == DEBUGGING,
         )
+
+    def has_any(self, named: list[FetchPartition]) -> bool:
+        """Whether this broker has one of these partitions."""
+        found = (self.replicas.locate(w.topic or "", w.index, any_replica=True) for w in named)
+        return any(located.replica is not None for located in found)
 
     def is_enough(self, rows: list[Struct]) -> bool:
         """Whether these rows are answered at once, for what they hold or for what they say."""

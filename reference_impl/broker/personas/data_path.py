@@ -225,8 +225,8 @@ ROWS: Rows = {
         "observed",
     ),
     "fetch.refuses-strangers": (
-        "A fetch in the name of a replica that follows nothing here is NOT_LEADER_OR_FOLLOWER "
-        "instead of empty.",
+        "A fetch in the name of a replica that follows nothing here is NOT_LEADER_OR_FOLLOWER, "
+        "or UNKNOWN_LEADER_EPOCH where it names the epoch, instead of empty.",
         {"1.0": False, "3.9": True},
         "Partition.followerReplicaOrThrow at 3.9; observed",
     ),

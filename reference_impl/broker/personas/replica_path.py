@@ -60,7 +60,7 @@ ROWS: Rows = {
         "Partition.handleAlterIsrResponse at 2.8.2; observed on 2.8.2",
     ),
     "fetch.own-id-fails": (
-        "A fetch in the name of the leader itself fails (UNKNOWN_SERVER_ERROR).",
+        "A fetch in the name of the leader itself fails as a whole (UNKNOWN_SERVER_ERROR).",
         {"1.0": True, "2.8": False},
         "observed",
     ),

@@ -123,6 +123,8 @@ def test_one_that_asks_in_the_leaders_own_name(release, code):
     wires = Wires(release)
     wires.topic()
     assert wires.fetch(0, version=5, replica_id=0)["error_code"] == code
+    if release == "2.2":  # the fetch fails before it is asked whether the epoch is right
+        assert wires.fetch(0, version=9, replica_id=0, current_leader_epoch=5)["error_code"] == code
 
 
 def test_time_that_runs_out_answers_so_and_the_records_stay():
@@ -213,11 +215,17 @@ def test_deleted_records_are_gone_everywhere_before_it_is_said():
     assert (answer["error_code"], answer["low_watermark"]) == (ErrorCode.REQUEST_TIMED_OUT, 2)
 
 
-def test_a_stranger_changes_nothing():
+@pytest.mark.parametrize(
+    ("epoch", "code"),
+    [(-1, ErrorCode.NOT_LEADER_OR_FOLLOWER), (0, ErrorCode.UNKNOWN_LEADER_EPOCH)],
+)
+def test_a_stranger_changes_nothing(epoch, code):
+    """Seen on 3.9.2 and 4.3.1; 2.8.2 gives no records."""
     wires = Wires("4.3", brokers=3)
     wires.topic(replicas=(0, 1))
-    row = wires.fetch(0, version=12, replica_id=2)
-    assert row["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert (
+        wires.fetch(0, version=12, replica_id=2, current_leader_epoch=epoch)["error_code"] == code
+    )
     assert set(wires.replica(0).followers) == {1}
 
 
