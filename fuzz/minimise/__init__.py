@@ -41,10 +41,11 @@ A new part is a module, its call in `minimised` (behind what takes more away in 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from touchstone.fuzz.minimise import fields, frame_bytes, steps
-from touchstone.fuzz.minimise.search import Search
+from touchstone.fuzz.minimise.search import Search, Spent
 from touchstone.fuzz.script import Script
 
 RUNS = 200
@@ -53,9 +54,17 @@ RUNS = 200
 
 def minimised(script: Script, holds: Callable[[Script], bool], limit: int = RUNS) -> Search:
     """The search that is done: `best` is the smallest script for which `holds` was true, at worst
-    the one that was given; `runs` is how often `holds` was asked, at most `limit`.
+    the one that was given; `runs` is how often `holds` was asked, at most `limit`. `holds` raises
+    Spent when nothing may be run any more.
     """
     search = Search(script, holds, limit)
+    with contextlib.suppress(Spent):
+        make_small(search)
+    return search
+
+
+def make_small(search: Search) -> None:
+    """All parts in their order. Raises Spent."""
     steps.fewer(search)
     steps.one_connection(search)
     # From the last step to the first: the complaint is about the last, and those before it only
@@ -64,4 +73,3 @@ def minimised(script: Script, holds: Callable[[Script], bool], limit: int = RUNS
         if not fields.simpler(search, number):
             frame_bytes.shorter(search, number)
     steps.fewer(search)
-    return search

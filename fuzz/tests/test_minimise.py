@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from touchstone.fuzz.minimise import minimised
+from touchstone.fuzz.minimise import fields, minimised
 from touchstone.fuzz.minimise.fields import opened
 from touchstone.fuzz.minimise.record_batches import opened as opened_batch
 from touchstone.fuzz.minimise.search import smallest
@@ -59,6 +59,16 @@ def test_no_more_is_asked_than_may_be():
     wires = Script(tuple(Step(metadata(f"t{n}")) for n in range(20)))
     search = minimised(wires, lambda script: asked.append(script) or False, 10)
     assert (len(asked), search.runs, search.best) == (10, 10, wires)
+
+
+def test_when_nothing_may_be_run_nothing_is_built(monkeypatch):
+    """Each candidate of a request of 2,000 rows costs as much as reading all of them."""
+    rows = [{"name": f"t{n}", "partitions": [{"partition_index": 0}]} for n in range(2000)]
+    wire = frame_of(("OffsetDelete", 0, {"group_id": "g", "topics": rows}))
+    built = []
+    monkeypatch.setattr(fields, "opened", lambda wire: built.append(1) or opened(wire))
+    search = minimised(Script((Step(wire),)), lambda script: len(script.steps[0].wire) > 9000, 40)
+    assert search.runs == 40 and len(built) < 200
 
 
 def test_a_candidate_is_run_once():

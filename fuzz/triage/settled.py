@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.minimise import RUNS, minimised
+from touchstone.fuzz.minimise.search import Spent
 from touchstone.fuzz.runner import stopwatch
 from touchstone.fuzz.script import Script
 from touchstone.fuzz.segments import frames_in
@@ -101,7 +102,7 @@ def small_of(
 
     def holds(candidate: Script) -> bool:
         if elapsed() > LONGEST_S:
-            return False
+            raise Spent
         if restores:
             trial.restore()
         found = same_cause(finding, trial.hasty(candidate))
