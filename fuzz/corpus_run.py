@@ -22,8 +22,10 @@ AFTER_DELETION = 50
 in between is deleted halfway (seen on 1.0.2)."""
 
 
-class NotPrepared(Exception):
-    """The target did not create or delete a topic that a case needs."""
+class NotPrepared(ConnectionError):
+    """The target did not create or delete a topic that a case needs. Whoever plays cases takes it
+    for gone, as one that no longer accepts: a broker whose controller has ended still listens.
+    """
 
 
 def play_corpus(

@@ -217,35 +217,55 @@ def rest_of(share: Share, parts: Sequence[Played]) -> Share | None:
 
 
 def play_scripts(
-    campaign: Campaign, target: Target, where: Where, address: Address, link: Link, bounds: Bounds
+    campaign: Campaign,
+    target: Target,
+    run_at: RunAt,
+    link: Link,
+    bounds: Bounds,
+    revive: Callable[[], RunAt] | None = None,
 ) -> int:
-    """One campaign of scripts, and its report; how many causes it found. Raises TargetDied."""
+    """One campaign of scripts, and its report; how many causes it found. A target that dies and
+    that `revive` starts again goes on, and the link leads there. Raises TargetDied, once all that
+    was found is written.
+    """
     elapsed, result = stopwatch(), Result(campaign.name)
     timed = bounds.seconds is not None
     cases = bounds.cases if bounds.cases is not None or timed else campaign.cases
     progress = Progress(elapsed, tell, cases=cases, seconds=bounds.seconds)
+    assert run_at.where.address is not None
 
     def wanted(so_far: Result) -> bool:
         goes_on = progress.wanted(so_far)
         if goes_on and so_far.cases % RESTORE_SCRIPTED == 0:
-            where.prepare(link)
+            run_at.where.prepare(link)
         return goes_on
 
-    try:
-        done = campaign_run.run_scripted(
-            campaign, target, address, wanted, result, seed=bounds.seed, files=bounds.sources
-        )
-    except ConnectionError as gone:
-        raise TargetDied(
-            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
-        ) from gone
+    def again() -> Address:
+        assert revive is not None
+        where = revive().where
+        assert where.address is not None
+        link.close()
+        link.address = where.address
+        where.prepare(link)
+        tell(f"{campaign.name}: the target died after case {result.cases} and is started again")
+        return where.address
+
+    done, gone = campaign_run.run_scripted(
+        campaign, target, run_at.where.address, wanted, result, seed=bounds.seed,
+        files=bounds.sources, revive=again if revive else None,
+    )  # fmt: skip
     click.echo(
         f"{campaign.name}: {result.cases} cases, {result.cases / max(elapsed(), 1e-9):.0f}/s, "
         f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
     )
     for line in campaign_run.summary(done):
         click.echo(line)
-    return campaign_run.report(done, result.findings, bounds.out / campaign.name)
+    found = campaign_run.report(done, result.findings, bounds.out / campaign.name)
+    if gone is not None:
+        raise TargetDied(
+            f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
+        )
+    return found
 
 
 def tell(line: str) -> None:
@@ -364,7 +384,8 @@ def run_on_target(
             if campaign.source in SCRIPTED:
                 if where.address is None:
                     raise Unavailable(f"{campaign.name} plays over sockets, not in process")
-                found += play_scripts(campaign, target, where, where.address, link, own)
+                again = reviving(target, special)
+                found += play_scripts(campaign, target, run_at, link, own, again)
                 continue
             watchings: list[Watching] = []
             deaths = Deaths(campaign.name, own.seed)

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Finding, Result, chosen
+from touchstone.fuzz.deaths import MOST
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine
 from touchstone.fuzz.machines.spoken import spoken
@@ -58,13 +59,29 @@ def run_scripted(
     *,
     seed: int,
     files: tuple[Path, ...] = (),
-) -> Scripted:
-    """Play a campaign of scripts. Raises ConnectionError when the target is gone."""
+    revive: Callable[[], tuple[str, int]] | None = None,
+) -> tuple[Scripted, str | None]:
+    """Play a campaign of scripts; (what was played, how the target ended for good, if it did). One
+    that dies and that `revive` starts again, at the address that it gives, goes on.
+    """
     player = Player(*address)
     walks = walks_on(target, campaign, address, f"{player.nonce()}-")
     scripted = Scripted(campaign, player, walks, seed=seed)
-    scripted.run(cases_of(campaign, walks, seed, files), wanted, result)
-    return scripted
+    cases = cases_of(campaign, walks, seed, files)
+
+    def player_of_another() -> Player:
+        assert revive is not None
+        return Player(*revive())
+
+    while True:
+        try:
+            scripted.run(cases, wanted, result)
+        except ConnectionError as gone:
+            if revive is None or scripted.deaths >= MOST:
+                return scripted, str(gone)
+            scripted.died(f"{gone} (case {result.cases})", player_of_another, result)
+        else:
+            return scripted, None
 
 
 def cases_of(
@@ -97,6 +114,10 @@ def summary(scripted: Scripted) -> Iterator[str]:
                 f"  {name}: {sum(cell in tried for cell in cells)} of {len(cells)} transitions, "
                 f"{len(seen)} of {len(apis)} (state, API) cells"
             )
+    if scripted.deaths:
+        yield f"  deaths of the target: {scripted.deaths}; it was started again each time"
+    for said in scripted.unexplained:
+        yield f"  it died and outlived the last scripts, played alone: {said}"
     if tally.unsteady:
         yield f"  {tally.unsteady} complaints were not made again and are not counted"
 
@@ -107,14 +128,14 @@ def scripted_cells(machine: Machine, cells: list[Cell]) -> set[tuple[str, int]]:
 
 
 def report(scripted: Scripted, findings: list[Finding], folder: Path) -> int:
-    """Write a file for each cause; returns how many there are."""
+    """Write a file for each cause; returns how many there are, and deaths without one."""
     for number, (finding, times) in enumerate(
         zip(findings, scripted.tally.known.values(), strict=True)
     ):
         path = script_file.write(finding, folder, number, times)
         click.echo(f"  {times:6} x {finding.oracle}: {finding.sentence}")
         click.echo(f"           {finding.step + 1} steps in {path.name}")
-    return len(findings)
+    return len(findings) + len(scripted.unexplained)
 
 
 def replay(path: Path, address: tuple[str, int]) -> bool:

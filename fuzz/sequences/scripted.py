@@ -9,21 +9,27 @@ and the rest is walked through the table again, so that what remains is expected
 
 from __future__ import annotations
 
-from collections import Counter
+import contextlib
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from touchstone.fuzz.campaign import Campaign, Finding, Result, judge
+from touchstone.fuzz.deaths import ORACLE as STAYS_ALIVE
 from touchstone.fuzz.machines.walked_scripts import WalkedScript, WalkedScripts
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import KEPT, signature
+from touchstone.fuzz.runner import accepts
 from touchstone.fuzz.script import Script, renamed
 from touchstone.fuzz.sequences.judge import code_of, complaint
 from touchstone.fuzz.sequences.played import Played
 from touchstone.fuzz.sequences.player import Player
 
 AS_EXPECTED = "as_expected"
+SUSPECTS = 2
+"""Cases that a target may have died of: of the one before, it may have died after its last answer.
+"""
 PATIENCE = 4.0
 """How much more patience a complaint is looked at again with."""
 SMALLER_TRIES = 60
@@ -69,6 +75,9 @@ class Scripted:
     ) -> None:
         self.campaign, self.player, self.walks, self.seed = campaign, player, walks, seed
         self.tally = Tally()
+        self.deaths = 0
+        self.unexplained: list[str] = []  # deaths that no case led to again
+        self._suspects: deque[Case] = deque(maxlen=SUSPECTS)
         self._again = 0
 
     def run(
@@ -82,12 +91,46 @@ class Scripted:
             case = next(source, None)
             if case is None:
                 break
+            self._suspects.append(case)
             played = self.player.play(case.script)
             result.cases += 1
             self._count(case, played, result)
             for finding in self.findings(case, played):
                 self._keep(case, finding, result)
         return result
+
+    def died(self, said: str, start: Callable[[], Player], result: Result) -> None:
+        """The target is gone and `said` how. `start` starts it anew; there the last cases are
+        played again, and the one that it does not outlive is a finding. It runs afterwards.
+        """
+        self.deaths += 1
+        self.player = start()
+        for case in self._suspects:
+            self._again += 1
+            script = renamed(case.script, f"-alone-{self._again}")
+            if not self._outlives(script):
+                self._note_killer(case, script, result)
+                self.player = start()
+                break
+        else:
+            self.unexplained.append(said)
+        self._suspects.clear()
+
+    def _outlives(self, script: Script) -> bool:
+        with contextlib.suppress(ConnectionError):
+            self.player.play(script)
+        return accepts(self.player.address)
+
+    def _note_killer(self, case: Case, script: Script, result: Result) -> None:
+        sentence = "the target died of this script, in the campaign and when it was played alone"
+        finding = Finding(
+            self.campaign.name, STAYS_ALIVE, sentence, "died", self.seed, case.index, case.faults,
+            script.steps[0].wire,
+        ).of_script(script, len(script.steps) - 1)  # fmt: skip
+        cause = cause_of(finding)
+        if not self.tally.known[cause]:
+            result.findings.append(finding)
+        self.tally.known[cause] += 1
 
     def findings(self, case: Case, played: Played) -> list[Finding]:
         """What the oracles say of each step, and what was not as the script expects."""

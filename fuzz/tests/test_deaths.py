@@ -20,14 +20,14 @@ from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.framing import framed
 from touchstone.reference_impl.wire.headers import encode_request
 
-DESCRIBE_CLUSTER, API_VERSIONS = 60, 18
-MORTAL = f"""
+DESCRIBE_CLUSTER, API_VERSIONS, HEARTBEAT = 60, 18, 12
+MORTAL = """
 import os, sys
 from touchstone.harness.__main__ import main
 from touchstone.reference_impl.broker.broker import Broker
 parsed = Broker.parse
 def parse(self, connection, frame):
-    if frame[:2] == ({DESCRIBE_CLUSTER}).to_bytes(2, "big"):
+    if frame[:2] == int(os.environ["DIES_OF"]).to_bytes(2, "big"):
         os._exit(1)
     return parsed(self, connection, frame)
 Broker.parse = parse
@@ -109,17 +109,36 @@ def test_what_is_left_behind_a_death(cases, seconds, left):
     assert rest is None or rest.begin == 48
 
 
+@pytest.fixture
+def played_on_mortal(tmp_path, monkeypatch):
+    """What `touchstone fuzz` came to on a broker that dies of an API."""
+
+    def play(dies_of: int, *arguments: str):
+        program, target = tmp_path / "mortal.py", tmp_path / "mortal.toml"
+        program.write_text(MORTAL)
+        target.write_text(TARGET.format(python=sys.executable, program=str(program)))
+        monkeypatch.setenv("DIES_OF", str(dies_of))
+        asked = ["--target", str(target), "--out", str(tmp_path / "out"), *arguments]
+        return CliRunner().invoke(fuzz.command, asked)
+
+    return play
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_campaign_goes_on_behind_the_death_of_its_target(tmp_path, jobs):
-    program, target = tmp_path / "mortal.py", tmp_path / "mortal.toml"
-    program.write_text(MORTAL)
-    target.write_text(TARGET.format(python=sys.executable, program=str(program)))
-    result = CliRunner().invoke(
-        fuzz.command,
-        ["--target", str(target), "--campaign", "valid", "--cases", "600", "--jobs", jobs,
-         "--out", str(tmp_path / "out")],
-    )  # fmt: skip
+def test_a_campaign_goes_on_behind_the_death_of_its_target(played_on_mortal, tmp_path, jobs):
+    result = played_on_mortal(
+        DESCRIBE_CLUSTER, "--campaign", "valid", "--cases", "600", "--jobs", jobs
+    )
     assert result.exit_code == 1, result.output
     assert "dies of key 60 (no fault)" in result.output
     assert next((tmp_path / "out" / "valid").glob("*-stays-alive-key-60.toml"))
+
+
+@pytest.mark.slow
+def test_a_campaign_of_scripts_goes_on_behind_the_death_of_its_target(played_on_mortal, tmp_path):
+    result = played_on_mortal(HEARTBEAT, "--campaign", "groups", "--cases", "2")
+    assert result.exit_code == 1, result.output
+    assert "groups: 2 cases" in result.output
+    (path,) = (tmp_path / "out" / "groups").glob("*-stays-alive-key-*.toml")
+    assert "Heartbeat" in path.read_text()

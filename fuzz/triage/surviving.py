@@ -54,5 +54,8 @@ class Surviving:
         self.deaths += 1
         if self._start is None or self.deaths > MOST:
             self.gone = str(death)
-        else:
+            return
+        try:
             self._start()
+        except (ConnectionError, Unavailable) as worse:
+            self.gone = str(worse)
