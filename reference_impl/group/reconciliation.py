@@ -29,13 +29,16 @@ def reconcile(
     *,
     owned: Collection[TopicIdPartition] | None,
     taken: Collection[TopicIdPartition],
-    subscribed: Collection[bytes],
+    subscribed: Collection[bytes] | None,
     narrowed: bool,
+    ends_epoch: bool = False,
 ) -> bool:
     """Take the step; whether the member changed.
 
     `owned`: what it says it has, None if it said nothing; `taken`: what others still have;
-    `subscribed`: ids of topics it wants; `narrowed`: these changed with this very request.
+    `subscribed`: ids of topics it wants, None for all that are in its target; `narrowed`: these
+    changed with this very request; `ends_epoch`: a member that gave up is one epoch further, should
+    it have to give up more (3.9).
     """
     if member.state is _UNREVOKED and _keeps(owned, member.revoking):
         said = MemberReport.HOLDS_NARROWED if narrowed else MemberReport.HOLDS
@@ -45,8 +48,10 @@ def reconcile(
         said = MemberReport.NARROWED if narrowed else MemberReport.CURRENT
     step = MEMBERS[member.state, said]
     if step is not Step.ADVANCE:
-        return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed)
-    _advance(member, {p for p in target if p[0] in subscribed}, epoch, owned, taken)
+        return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed or ())
+    wanted = {p for p in target if subscribed is None or p[0] in subscribed}
+    at = member.epoch + (ends_epoch and member.state is _UNREVOKED)
+    _advance(member, wanted, epoch, owned, taken, at)
     return True
 
 
@@ -80,6 +85,7 @@ def _advance(
     epoch: int,
     owned: Collection[TopicIdPartition] | None,
     taken: Collection[TopicIdPartition],
+    at: int,
 ) -> None:
     before = member.assigned
     kept = {place: at for place, at in before.items() if place in target}
@@ -89,7 +95,7 @@ def _advance(
     member.assigned = _lined_up(before, kept, {})
     if revoking and _keeps(owned, revoking):
         member.state, member.revoking = _UNREVOKED, _lined_up(before, revoking, {})
-        member.walk_to(member.epoch)
+        member.walk_to(at)
         return
     member.assigned = _lined_up(before, kept, dict.fromkeys(free, epoch))
     member.revoking = {}
