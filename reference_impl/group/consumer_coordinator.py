@@ -367,6 +367,7 @@ class ConsumerCoordinator:
             subscribed=self._wanted(group, member),
             narrowed=narrowed and self.rules.drops_at_once,
             ends_epoch=self.rules.revoking_ends_an_epoch,
+            least=self.rules.least_buckets,
         )
         if member.stands == stood:
             return

@@ -198,14 +198,11 @@ def _of(group: ConsumerGroup, member_id: str | None = None) -> Struct:
 
 def _with_epochs(group: ConsumerGroup, held: dict[TopicIdPartition, int]) -> list[Struct]:
     told = not group.rules.keeps_topics
-    return [
-        {
-            "topic_id": topic,
-            "partitions": indexes,
-            "assignment_epochs": [held[topic, index] for index in indexes] if told else None,
-        }
-        for topic, indexes in by_topic(held)
-    ]
+    rows: list[Struct] = []
+    for topic, indexes in by_topic(held):
+        epochs = {"assignment_epochs": [held[topic, index] for index in indexes]} if told else {}
+        rows.append({"topic_id": topic, "partitions": indexes} | epochs)
+    return rows
 
 
 def _places(rows: list[Struct]) -> list[TopicIdPartition]:

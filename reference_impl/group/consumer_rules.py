@@ -30,6 +30,7 @@ class ConsumerRules:
     custom_assignors_stay: bool = True  # a classic group whose assignments have user data stays one
     instances_come_first: bool = False  # a target is looked up by an instance id, if there is one
     early_uniform: bool = False  # the assignor `uniform` is that of `preview_assignor.py`
+    least_buckets: int = 1  # of the copy of an assignment, which tell the order of its partitions
     keeps_topics: bool = False  # the log has the topics themselves, not their hash (KIP-1101)
 
 

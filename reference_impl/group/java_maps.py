@@ -67,14 +67,15 @@ def _in_buckets(
     return sorted(known, key=bucket)
 
 
-def after_copy(before: int, kept: Sequence[int], added: Sequence[int]) -> list[int]:
+def after_copy(before: int, kept: Sequence[int], added: Sequence[int], least: int = 1) -> list[int]:
     """The order of a HashMap of Integers that copied `before` ones, kept these and then got others.
 
-    A copy is only as large as it has to be (Java 17), so small numbers may stand in odd order.
+    A copy is only as large as it has to be (Java 17), so small numbers may stand in odd order; that
+    of a HashSet has at `least` 16 buckets.
     """
     buckets = 16
     if kept:
-        buckets = 1 << (int(before / 0.75 + 1) - 1).bit_length()
+        buckets = max(least, 1 << (int(before / 0.75 + 1) - 1).bit_length())
     for size in range(len(kept) + 1, len(kept) + len(added) + 1):
         if size > buckets * 3 // 4:
             buckets *= 2

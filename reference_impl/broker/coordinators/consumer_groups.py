@@ -338,6 +338,7 @@ def rules_of(persona: Persona) -> ConsumerRules:
         custom_assignors_stay=quirk("consumer-groups.custom-assignors-stay-classic"),
         instances_come_first=quirk("consumer-groups.targets-go-by-instances"),
         early_uniform=quirk("consumer-groups.uniform-is-the-first"),
+        least_buckets=quirk("consumer-groups.assignments-have-buckets"),
         keeps_topics=quirk("consumer-groups.topics-are-records"),
     )
 

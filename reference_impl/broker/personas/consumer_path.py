@@ -113,6 +113,12 @@ ROWS: Rows = {
         "UniformHomogeneousAssignmentBuilder, UniformHeterogeneousAssignmentBuilder@3.9.0; "
         + _SEEN,
     ),
+    "consumer-groups.assignments-have-buckets": (
+        "How many buckets a copy of an assignment has at the least: its partitions come in their "
+        "order (java_maps.after_copy).",
+        {"1.0": 16, "4.3": 1},
+        _SEEN,
+    ),
     "consumer-groups.topics-are-records": (
         "The log of groups names the topics that a group subscribes to; without the quirk it has "
         "their hash (KIP-1101), when a target was worked out and when each partition was assigned "
