@@ -129,7 +129,7 @@ class Case(Generic[J]):
             steps,
             brokers=shape.brokers if brokers is None else brokers,
             racks=shape.racks if racks is None else tuple(racks),
-            config=shape.settings if config is None else dict(config),
+            config=self.claim.settings(self.release) if config is None else dict(config),
         )
         expectation = nothing_expected() if expect is None else expect
         unknown = steps_named(expectation) - set(scenario.labels)

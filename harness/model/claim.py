@@ -25,7 +25,7 @@ from touchstone.checkout import ROOT
 from touchstone.harness.model import covering, former_ids
 from touchstone.harness.model.advertised import Table, served
 from touchstone.harness.model.expect import fits
-from touchstone.harness.model.target import Shape
+from touchstone.harness.model.target import Shape, setting
 from touchstone.reference_impl.wire.apis import by_name
 
 MUST, SHOULD, MAY, OBSERVED = "MUST", "SHOULD", "MAY", "OBSERVED"
@@ -52,6 +52,7 @@ class Versions:
     api: str | None
     low: int | None = None
     high: int | None = None
+    last: bool = False  # the newest of them alone
 
     def of(self, api: str, release: str, table: Table) -> list[int]:
         """Which of them this release has, lowest first."""
@@ -61,7 +62,7 @@ class Versions:
         else:
             low, high = table.get(key, (0, -1))
             low, high = max(low, self.low), min(high, self.high if self.high is not None else high)
-        return list(range(low, high + 1))
+        return list(range(max(low, high) if self.last else low, high + 1))
 
 
 def every(api: str | None = None) -> Versions:
@@ -74,6 +75,11 @@ def range_(api: str, low: int, high: int | None = None) -> Versions:
     if low < 0 or (high is not None and high < low):
         raise ClaimError(f"no range of versions: {api} {low} to {high}")
     return Versions(api, low, high)
+
+
+def newest(api: str) -> Versions:
+    """The newest version that the release serves."""
+    return Versions(api, last=True)
 
 
 def only(api: str, version: int) -> Versions:
@@ -94,6 +100,7 @@ class Claim:
     versions: Versions | None = None
     releases: str | None = None
     shape: Shape = field(default_factory=Shape)
+    only_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # release -> settings
     subject: tuple[str, ...] = ()  # settings of the shape that it is about (harness/model/pace.py)
     capabilities: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
@@ -102,6 +109,11 @@ class Claim:
     axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     allowed: covering.Where = covering.always
     full: bool = False
+
+    def settings(self, release: str) -> dict[str, str]:
+        """The settings of its cluster on this release."""
+        more = {name: setting(value) for name, value in self.only_on.get(release, {}).items()}
+        return self.shape.settings | more
 
     def cases(self, release: str, table: Table) -> list[CaseId]:
         """This claim's cases for a release that lists these versions; none if it has none."""
@@ -147,6 +159,7 @@ def claim(
     brokers: int = 1,
     racks: Sequence[str] = (),
     config: Mapping[str, Any] | None = None,
+    only_on: Mapping[str, Mapping[str, Any]] | None = None,
     subject: Iterable[str] = (),
     capabilities: Iterable[str] = (),
     switches: Iterable[str] = (),
@@ -159,11 +172,11 @@ def claim(
 
     `evidence`: clause ids ("TOPIC-11"), "KIP-98", "schema Fetch.session_id", "observed on 2.8.2".
     `versions`: every("Produce") (the default), range_("Fetch", 4, 12), only("Fetch", 4).
-    `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default.
-    `subject`: settings of `config` that it is about although they usually set only the pace.
+    `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default. `only_on`: settings that one of them
+    needs beside `config`. `subject`: those of `config` that it is about though most set the pace.
     `switches`: defects of the reference broker that it must catch; of a claim whose `role` is
     "client", planted defects of clients (harness/adapters/liars.py).
-    `where(row)` forbids combinations; `full` takes the product of the axes and not only every pair.
+    `where(row)` forbids combinations; `full` takes the product of the axes, not only every pair.
     Any other keyword is an axis: compression=("none", "gzip").
     """
     versions = versions() if callable(versions) else versions
@@ -180,11 +193,10 @@ def claim(
             versions=(versions or every(api)) if api else None,
             releases=releases,
             shape=Shape(brokers=brokers, racks=tuple(racks), config=config or {}),
-            subject=tuple(subject),
+            only_on=only_on or {}, subject=tuple(subject),
             capabilities=tuple(capabilities),
             switches=tuple(switches),
-            role=role,
-            aliases=former_ids.former(id),
+            role=role, aliases=former_ids.former(id),
             axes={name: tuple(values) for name, values in axes.items()},
             allowed=where,
             full=full,

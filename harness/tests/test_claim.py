@@ -12,6 +12,7 @@ from touchstone.harness.model.claim import (
     claim,
     claim_of,
     every,
+    newest,
     only,
     range_,
     suite_of,
@@ -87,6 +88,17 @@ def test_versions_are_those_of_the_release():
     assert versions(a_claim(releases="2.2+"), "1.0") == []
     with pytest.raises(ClaimError):
         range_("Fetch", 5, 3)
+
+
+def test_the_newest_version_is_the_releases():
+    made = a_claim(versions=newest("CreateTopics"))
+    assert [versions(made, release) for release in ("1.0", "3.9", "4.3")] == [[2], [7], [7]]
+
+
+def test_one_release_may_need_more_settings():
+    made = a_claim(config={"a": 1}, only_on={"3.9": {"b": True}})
+    assert made.settings("4.3") == made.shape.settings == {"a": "1"}
+    assert made.settings("3.9") == {"a": "1", "b": "true"}
 
 
 def test_a_claim_without_api_has_one_case_without_version():

@@ -51,7 +51,7 @@ class Assembly:
         unobeyed.check(config)
         if any(each.sasl for each in ListenerSettings.of(config).listeners):
             import_module("touchstone.reference_impl.broker.security.sasl_settings").check(config)
-        persona = persona_of(release)
+        persona = persona_of(release).started_with(config)
         broker_settings.check_start(config, persona.release)
         if config.get(AUTHORIZER):
             acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")

@@ -48,7 +48,7 @@ def join(
     The checks keep the order of classicGroupJoinToConsumerGroup, which shows where a request fails
     several of them: room, protocols, member id, and then whose the ids are.
     """
-    if consumers.settings(group.id).migration == DISABLED:
+    if consumers.rules.policy_bars_joins and consumers.settings(group.id).migration == DISABLED:
         raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
     member_id = ask.member_id or new_id()
     consumers.check_room(group, member_id)
@@ -106,7 +106,7 @@ def sync(
         classic.protocols[0][0],
     ):
         raise ApiError(E.INCONSISTENT_GROUP_PROTOCOL)
-    if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED:
+    if _newest(group) > member.epoch and member.state is not MemberState.UNREVOKED:
         _await_join(member, now)
         raise ApiError(E.REBALANCE_IN_PROGRESS)
     member.sync_by = None
@@ -122,7 +122,7 @@ def heartbeat(
     if member.classic is not None:
         member.expires = now + member.classic.session_timeout
     if (
-        member.epoch < group.assignment_epoch
+        member.epoch < _newest(group)
         or member.state is MemberState.UNREVOKED
         or (member.state is MemberState.UNRELEASED and not _waits(group, member))
     ):
@@ -165,6 +165,11 @@ def _classic(
     return member
 
 
+def _newest(group: ConsumerGroup) -> int:
+    """The epoch that a classic member has to be in."""
+    return group.assignment_epoch if group.rules.follows_target else group.epoch
+
+
 def _await_join(member: ConsumerMember, now: int) -> None:
     if member.join_by is None:
         member.join_by = now + member.rebalance_timeout
@@ -196,6 +201,8 @@ def _may_end(
     consumers: ConsumerCoordinator, group: ConsumerGroup, standing: ConsumerMember
 ) -> bool:
     """Whether it is the last of the consumer protocol that comes back with the classic one."""
+    if not consumers.rules.ends_by_replacement:
+        return False
     settings = consumers.settings(group.id)
     others = [m for m in group.members.values() if m is not standing]
     return (
@@ -221,7 +228,8 @@ def _end(
         consumers.refresh(group, bump=changed)
     rebalances = group.assignment_epoch < group.epoch
     if not rebalances:
-        consumers.reconcile(group, member, owned, now, narrowed=changed)
+        target = group.target.get(member.id, frozenset())
+        consumers.reconcile(group, member, owned, now, narrowed=changed, target=target)
     group.journal += consumer_records.group_tombstones(group)
     group.ending = Downgrade(joining=member.id, rebalances=rebalances, generation=generation)
     return resolve

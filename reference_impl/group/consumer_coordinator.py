@@ -35,16 +35,18 @@ from touchstone.reference_impl.group.consumer_group import (
 )
 from touchstone.reference_impl.group.consumer_requests import (
     JOINS,
-    REQUESTS,
     Do,
     RequestKind,
+    requests,
     said,
     sender,
     standing,
 )
+from touchstone.reference_impl.group.consumer_rules import NEWEST, ConsumerRules
 from touchstone.reference_impl.group.consumer_states import loaded, stand
 from touchstone.reference_impl.group.heartbeat import DOWNGRADES, Beat, HeartbeatResult, Settings
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.preview_assignor import PREVIEW
 from touchstone.reference_impl.group.reconciliation import reconcile
 from touchstone.reference_impl.group.xxh3 import group_hash
 from touchstone.reference_impl.wire.errors import ErrorCode as E
@@ -60,9 +62,15 @@ class ConsumerCoordinator:
         self,
         view: Callable[[], View],
         settings: Callable[[str], Settings],
+        rules: ConsumerRules = NEWEST,
     ) -> None:
         self.view = view
         self.settings = settings
+        self.rules = rules
+
+    def new_group(self, group_id: str) -> ConsumerGroup:
+        first = self.rules.first_epoch
+        return ConsumerGroup(group_id, first, first, rules=self.rules)
 
     # --- inputs ------------------------------------------------------------------------------
 
@@ -112,7 +120,7 @@ class ConsumerCoordinator:
             late = any(at <= now for at in member.deadlines)
             if group.ending is not None or not late:
                 continue
-            if REQUESTS[standing(group, member), RequestKind.SILENCE].do is Do.REMOVE:
+            if requests(group)[standing(group, member), RequestKind.SILENCE].do is Do.REMOVE:
                 self.fence(group, [member])
 
     def resolve(self, group: ConsumerGroup, expressions: Collection[str], now: int) -> None:
@@ -136,6 +144,9 @@ class ConsumerCoordinator:
 
     def adopt(self, group: ConsumerGroup, now: int) -> None:
         """A group that was loaded: sessions begin anew."""
+        group.rules = self.rules
+        if self.rules.keeps_topics:
+            group.hash = group.topics
         for member in group.members.values():
             session = self.settings(group.id).session_ms
             member.expires = now + session
@@ -162,9 +173,14 @@ class ConsumerCoordinator:
         """The member that joins: a new one, a known one, or one in the place of a static one."""
         holder = group.instances.get(instance_id) if instance_id else None
         member = group.members.get(member_id if holder is None else holder)
-        do = REQUESTS[standing(group, member, holder), JOINS[classic, holder is not None]].do
+        given = JOINS[classic, holder is not None]
+        if given is RequestKind.JOIN and not instance_id and member is not None and member.settled:
+            given = RequestKind.JOIN_AGAIN
+        do = requests(group)[standing(group, member, holder), given].do
         if do is E.UNKNOWN_MEMBER_ID:
             raise ApiError(do, _nobody(holder, group.id))
+        if do is E.FENCED_MEMBER_EPOCH and member is not None:
+            raise ApiError(do, _fenced(JOIN_EPOCH, member))
         if isinstance(do, E):
             words = f"cannot join the group because the instance id is owned by {holder}"
             words = f"with instance id {instance_id} {words} member."
@@ -194,7 +210,7 @@ class ConsumerCoordinator:
         """The member that sends a heartbeat that is no join, and what is to be done."""
         where, member = sender(group, beat)
         given = said(beat, where, member)
-        do = REQUESTS[where, given].do
+        do = requests(group)[where, given].do
         if isinstance(do, E):
             raise ApiError(do, _why(do, group, beat, member))
         if member is None:
@@ -212,13 +228,19 @@ class ConsumerCoordinator:
         now: int,
     ) -> frozenset[str]:
         """Take over what the member says and move it on; expressions to be resolved."""
+        holder = group.instances.get(member.instance_id or "")
         renamed, resolve, known = self.subscribe(group, old, member, now)
         retyped = old.regex != member.regex
         looks = renamed or known or group.seen != self.view().version
         if looks:
             self.refresh(group, bump=renamed or known)
-        self._assign(group, old, member, now, counted=looks or old.previous_epoch != NEVER)
-        self.reconcile(group, member, owned, now, narrowed=renamed or retyped)
+        counted = looks or old.previous_epoch != NEVER
+        assigned = self._assign(group, old, member, now, counted=counted)
+        strange = (
+            self.rules.instances_come_first and member.instance_id and not (holder or assigned)
+        )
+        target = frozenset() if strange else group.target.get(member.id, frozenset())
+        self.reconcile(group, member, owned, now, narrowed=renamed or retyped, target=target)
         return resolve
 
     def subscribe(
@@ -273,6 +295,8 @@ class ConsumerCoordinator:
         changed = bump or hashed != group.hash
         if changed:
             group.epoch += 1
+            if self.rules.keeps_topics and hashed != group.hash:
+                group.journal.append(consumer_records.topics(group, self.view()))
             group.hash = hashed
             group.journal.append(consumer_records.epoch(group))
         group.seen = self.view().version
@@ -286,18 +310,18 @@ class ConsumerCoordinator:
     def _assign(
         self, group: ConsumerGroup, old: ConsumerMember, member: ConsumerMember, now: int, *,
         counted: bool,
-    ) -> None:  # fmt: skip
-        """Work out the target if it is time to.
+    ) -> bool:  # fmt: skip
+        """Work out the target if it is time to; whether it was.
 
         `counted`: a newcomer that makes nobody look at subscriptions is not, when it comes to
         whether all subscribe to the same (seen on 4.3.1).
         """
         settings = self.settings(group.id)
         if group.epoch <= group.assignment_epoch:
-            return
+            return False
         interval = settings.assignment_interval_ms
         if group.assigned_at and interval and now < group.assigned_at + interval:
-            return
+            return False
         topics = self.view().topics
         takers = [
             Taker(
@@ -312,7 +336,8 @@ class ConsumerCoordinator:
         preferred = {m.assignor for m in group.members.values() if m is not member}
         fresh = member.assignor if member.assignor not in preferred | {old.assignor} else None
         order = [fresh, *timeline_order(settings.assignors)]  # Java's map puts it in front
-        assign = ASSIGNORS[group.assignor(settings.assignors[0], order.index)]
+        name = group.assignor(settings.assignors[0], order.index)
+        assign = (PREVIEW if self.rules.early_uniform else ASSIGNORS)[name]
         before, alike = group.target, group.alike(None if counted else member)
         group.target = assign(takers, {each: counts[each] for each in wanted}, before, alike)
         group.assignment_epoch, group.assigned_at = group.epoch, now
@@ -320,6 +345,7 @@ class ConsumerCoordinator:
             if group.target[member_id] != before.get(member_id):
                 group.journal.append(consumer_records.target(group, member_id))
         group.journal.append(consumer_records.target_epoch(group))
+        return True
 
     def reconcile(
         self,
@@ -329,16 +355,19 @@ class ConsumerCoordinator:
         now: int,
         *,
         narrowed: bool,
+        target: Collection[TopicIdPartition],
     ) -> None:
-        topics, stood = self.view().topics, member.stands
+        stood = member.stands
         reconcile(
             member,
-            group.target.get(member.id, frozenset()),
+            target,
             group.assignment_epoch,
             owned=owned,
             taken=self._taken(group, member),
-            subscribed={topics[name].id for name in group.names_of(member) if name in topics},
-            narrowed=narrowed,
+            subscribed=self._wanted(group, member),
+            narrowed=narrowed and self.rules.drops_at_once,
+            ends_epoch=self.rules.revoking_ends_an_epoch,
+            least=self.rules.least_buckets,
         )
         if member.stands == stood:
             return
@@ -348,7 +377,15 @@ class ConsumerCoordinator:
 
     def _taken(self, group: ConsumerGroup, member: ConsumerMember) -> set[TopicIdPartition]:
         """What the member has to wait for, since others have it still."""
-        return group.held_by_others(member)
+        held = group.held_by_others(member)
+        return held | member.revoking.keys() if self.rules.waits_for_itself else held
+
+    def _wanted(self, group: ConsumerGroup, member: ConsumerMember) -> Collection[bytes] | None:
+        """Ids of the topics that the member may have; None where its target says that alone."""
+        if not self.rules.drops_at_once:
+            return None
+        topics = self.view().topics
+        return {topics[name].id for name in group.names_of(member) if name in topics}
 
     def fence(self, group: ConsumerGroup, members: Collection[ConsumerMember]) -> None:
         """These are out: another epoch for the rest, which may have to go on as a classic group."""
@@ -389,9 +426,13 @@ def _why(code: E, group: ConsumerGroup, beat: Beat, member: ConsumerMember | Non
     if code is E.FENCED_INSTANCE_ID:
         words = f"with instance id {beat.instance_id} was fenced by member {member.id}."
         return f"Static member {beat.member_id} {words}"
-    which = "greater" if beat.epoch > member.epoch else "smaller"
+    return _fenced(beat.epoch, member)
+
+
+def _fenced(epoch: int, member: ConsumerMember) -> str:
+    which = "greater" if epoch > member.epoch else "smaller"
     return (
-        f"The consumer group member has a {which} member epoch ({beat.epoch}) than the one known "
+        f"The consumer group member has a {which} member epoch ({epoch}) than the one known "
         f"by the group coordinator ({member.epoch}). {_REJOIN}"
     )
 

@@ -10,7 +10,8 @@ too.
 takes them out and keeps them (`consumer_records.py`).
 
 Sources: KIP-848; KIP-1251 (each partition remembers the epoch it was assigned in); observed on
-4.3.1, where a new group begins at epoch 1, so that the first subscription makes it 2.
+3.9.2, where a new group begins at epoch 0, and on 4.3.1, where it begins at 1, so that the first
+subscription makes it 2.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from touchstone.reference_impl.group.consumer_rules import NEWEST, ConsumerRules
 from touchstone.reference_impl.group.protocol_tie_break import Order
 from touchstone.reference_impl.wire.schema import Struct
 
@@ -47,6 +49,7 @@ class Topic(NamedTuple):
     id: bytes
     partitions: int
     hash: int = 0  # `xxh3.topic_hash`
+    racks: tuple[tuple[str, ...], ...] = ()  # of each partition's replicas
 
 
 class View(NamedTuple):
@@ -100,6 +103,11 @@ class ConsumerMember:
     def walk_to(self, epoch: int) -> None:
         self.previous_epoch, self.epoch = self.epoch, epoch
 
+    @property
+    def settled(self) -> bool:
+        """Whether it had another epoch after that of its join, or is away."""
+        return self.previous_epoch != JOIN_EPOCH or self.epoch == STATIC_LEAVE_EPOCH
+
     def reconciled(self, epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == epoch
 
@@ -144,7 +152,7 @@ class Downgrade(NamedTuple):
 @dataclass(slots=True)
 class ConsumerGroup:
     id: str = ""
-    epoch: int = 1  # what both epochs are before anybody subscribed
+    epoch: int = 1  # what both epochs are before anybody subscribed: `rules.first_epoch`
     assignment_epoch: int = 1
     assigned_at: int = 0  # ms; when the target was last worked out
     members: dict[str, ConsumerMember] = field(default_factory=dict)
@@ -153,9 +161,11 @@ class ConsumerGroup:
     target: dict[str, frozenset[TopicIdPartition]] = field(default_factory=dict)
     resolved: dict[str, RegexResolution] = field(default_factory=dict)  # by regular expression
     hash: int = 0  # of the subscribed topics
+    topics: int = 0  # the hash of those that the log names, where it names them
     seen: int | None = None  # version of the view that `hash` was compared with
     resolving: bool = False
     watched: bool = False
+    rules: ConsumerRules = field(default=NEWEST, compare=False)
     state: GroupState = GroupState.EMPTY
     ending: Downgrade | None = None
     journal: list[Entry] = field(default_factory=list)

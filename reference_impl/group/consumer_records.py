@@ -21,8 +21,10 @@ from touchstone.reference_impl.group.consumer_group import (
     MemberState,
     RegexResolution,
     TopicIdPartition,
+    View,
 )
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.xxh3 import group_hash, topic_hash
 from touchstone.reference_impl.wire import embedded
 from touchstone.reference_impl.wire.embedded.consumer_group_records import RECORDS
 from touchstone.reference_impl.wire.schema import Struct
@@ -33,7 +35,26 @@ _BY_NUMBER = {number: state for state, number in _STATES.items()}
 
 
 def epoch(group: ConsumerGroup) -> Entry:
-    return EPOCH, _of(group), {"epoch": group.epoch, "metadata_hash": group.hash}
+    hashed = 0 if group.rules.keeps_topics else group.hash
+    return EPOCH, _of(group), {"epoch": group.epoch, "metadata_hash": hashed}
+
+
+def topics(group: ConsumerGroup, view: View) -> Entry:
+    """The topics that the group subscribes to, as they are now (before KIP-1101)."""
+    rows = [
+        {
+            "topic_id": view.topics[name].id,
+            "topic_name": name,
+            "num_partitions": view.topics[name].partitions,
+            "partition_metadata": [
+                {"partition": index, "racks": java_order(set(racks))}
+                for index, racks in enumerate(view.topics[name].racks)
+                if racks
+            ],
+        }
+        for name in java_order(group.subscribed() & view.topics.keys())
+    ]
+    return TOPICS, _of(group), {"topics": rows}
 
 
 def member(group: ConsumerGroup, one: ConsumerMember) -> Entry:
@@ -60,7 +81,7 @@ def member(group: ConsumerGroup, one: ConsumerMember) -> Entry:
 def target_epoch(group: ConsumerGroup) -> Entry:
     value = {
         "assignment_epoch": group.assignment_epoch,
-        "assignment_timestamp": group.assigned_at,
+        "assignment_timestamp": 0 if group.rules.keeps_topics else group.assigned_at,
     }
     return TARGET_EPOCH, _of(group), value
 
@@ -78,8 +99,8 @@ def current(group: ConsumerGroup, one: ConsumerMember) -> Entry:
         "member_epoch": one.epoch,
         "previous_member_epoch": one.previous_epoch,
         "state": _STATES[one.state],
-        "assigned_partitions": _with_epochs(one.assigned),
-        "partitions_pending_revocation": _with_epochs(one.revoking),
+        "assigned_partitions": _with_epochs(group, one.assigned),
+        "partitions_pending_revocation": _with_epochs(group, one.revoking),
     }
     return CURRENT, _of(group, one.id), value
 
@@ -146,6 +167,8 @@ def replay(group: ConsumerGroup, kind: int, key: Struct, value: Struct | None) -
         if value is None:
             return False
         group.epoch, group.hash = value["epoch"], value.get("metadata_hash", 0)
+    elif kind == TOPICS:
+        group.topics = 0 if value is None else group_hash(_hashes(value["topics"]))
     elif kind == TARGET_EPOCH:
         group.assignment_epoch = -1 if value is None else value["assignment_epoch"]
         group.assigned_at = 0 if value is None else value.get("assignment_timestamp", 0)
@@ -173,15 +196,13 @@ def _of(group: ConsumerGroup, member_id: str | None = None) -> Struct:
     return key if member_id is None else key | {"member_id": member_id}
 
 
-def _with_epochs(held: dict[TopicIdPartition, int]) -> list[Struct]:
-    return [
-        {
-            "topic_id": topic,
-            "partitions": indexes,
-            "assignment_epochs": [held[topic, index] for index in indexes],
-        }
-        for topic, indexes in by_topic(held)
-    ]
+def _with_epochs(group: ConsumerGroup, held: dict[TopicIdPartition, int]) -> list[Struct]:
+    told = not group.rules.keeps_topics
+    rows: list[Struct] = []
+    for topic, indexes in by_topic(held):
+        epochs = {"assignment_epochs": [held[topic, index] for index in indexes]} if told else {}
+        rows.append({"topic_id": topic, "partitions": indexes} | epochs)
+    return rows
 
 
 def _places(rows: list[Struct]) -> list[TopicIdPartition]:
@@ -195,6 +216,18 @@ def _held(rows: list[Struct], otherwise: int) -> dict[TopicIdPartition, int]:
         for index, at in zip(row["partitions"], epochs, strict=True):
             held[bytes(row["topic_id"]), index] = at
     return held
+
+
+def _hashes(rows: list[Struct]) -> dict[str, int]:
+    """By topic the hash that the coordinator's view has of it (`topic_view.py`)."""
+    found = {}
+    for row in rows:
+        racks: list[tuple[str, ...]] = [()] * row["num_partitions"]
+        for one in row["partition_metadata"]:
+            racks[one["partition"]] = tuple(sorted(one["racks"]))
+        name = row["topic_name"]
+        found[name] = topic_hash(name, bytes(row["topic_id"]), tuple(racks))
+    return found
 
 
 def _replay_member(group: ConsumerGroup, member_id: str, value: Struct | None) -> None:

@@ -39,6 +39,7 @@ class Requester(Enum):
 
 class RequestKind(Enum):
     JOIN = "a heartbeat of epoch 0"
+    JOIN_AGAIN = "a heartbeat of epoch 0, without an instance id, of a member past its first epoch"
     JOIN_IN_PLACE = "a heartbeat of epoch 0 with this member's instance id"
     JOIN_CLASSIC = "a JoinGroup"
     JOIN_CLASSIC_IN_PLACE = "a JoinGroup with this member's instance id"
@@ -87,6 +88,7 @@ def _member(stale: E, *, in_place: Do | E) -> dict[RequestKind, Do | E]:
     """A member that is there; `stale`: what its commits in wrong epochs are."""
     return {
         _A.JOIN: _D.GO_ON,
+        _A.JOIN_AGAIN: _D.GO_ON,
         _A.JOIN_IN_PLACE: in_place,
         _A.JOIN_CLASSIC: _D.GO_ON,
         _A.JOIN_CLASSIC_IN_PLACE: _D.REPLACE,
@@ -144,12 +146,31 @@ REQUESTS: Table[Requester, RequestKind, Cell] = Table(
         **_row(Requester.CLASSIC, _member(E.ILLEGAL_GENERATION, in_place=_D.REPLACE)),
     },
 )
+# The preview of the protocol compares epochs wherever a member has one: with a join, which may only
+# repeat the one that made the member (its answer was lost), and with a commit, whatever is in it.
+_EPOCHS = {
+    (who, asked): Cell(code)
+    for who, code in (
+        (Requester.AWAY, E.STALE_MEMBER_EPOCH),
+        (Requester.CONSUMER, E.STALE_MEMBER_EPOCH),
+        (Requester.CLASSIC, E.ILLEGAL_GENERATION),
+    )
+    for asked, code in ((_A.JOIN_AGAIN, E.FENCED_MEMBER_EPOCH), (_A.COMMIT_HELD, code))
+}
+PREVIEW: Table[Requester, RequestKind, Cell] = Table(
+    Requester, RequestKind, {key: REQUESTS.peek(*key) for key in REQUESTS} | _EPOCHS
+)
 JOINS = {  # by (classic, in a static member's place)
     (False, False): RequestKind.JOIN,
     (False, True): RequestKind.JOIN_IN_PLACE,
     (True, False): RequestKind.JOIN_CLASSIC,
     (True, True): RequestKind.JOIN_CLASSIC_IN_PLACE,
 }
+
+
+def requests(group: ConsumerGroup) -> Table[Requester, RequestKind, Cell]:
+    """The table of the group's release."""
+    return PREVIEW if group.rules.compares_epochs else REQUESTS
 
 
 def standing(
@@ -227,5 +248,5 @@ def check_fetch(group: ConsumerGroup, member_id: str | None, epoch: int) -> int:
 
 
 def _served(group: ConsumerGroup, member: ConsumerMember | None, given: RequestKind) -> int:
-    do = REQUESTS[standing(group, member), given].do
+    do = requests(group)[standing(group, member), given].do
     return do if isinstance(do, E) else E.NONE

@@ -22,6 +22,7 @@ from touchstone.reference_impl.group.consumer_group import (
     TopicIdPartition,
     View,
 )
+from touchstone.reference_impl.group.consumer_rules import ConsumerRules
 from touchstone.reference_impl.group.consumer_states import stand
 from touchstone.reference_impl.group.heartbeat import UPGRADES, Settings
 from touchstone.reference_impl.group.java_maps import java_order, timeline_order
@@ -36,7 +37,9 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 
-def upgraded(group: Group, settings: Settings, view: View, now: int) -> ConsumerGroup:
+def upgraded(
+    group: Group, settings: Settings, view: View, now: int, rules: ConsumerRules
+) -> ConsumerGroup:
     """The consumer group that this classic one is to be. Raises ApiError; nothing changes."""
     if settings.migration not in UPGRADES:
         raise _cannot(group, "online upgrade is disabled")
@@ -47,17 +50,22 @@ def upgraded(group: Group, settings: Settings, view: View, now: int) -> Consumer
     if group.protocol is None:
         raise ApiError(E.UNKNOWN_SERVER_ERROR, "No value present")
     consumer_group = ConsumerGroup(
-        group.id, epoch=group.generation, assignment_epoch=group.generation, seen=view.version
+        group.id,
+        epoch=group.generation,
+        assignment_epoch=group.generation,
+        seen=view.version,
+        rules=rules,
     )
     for member_id in java_order(group.members):
-        member = _consumer_member(group, group.members[member_id], view)
+        member = _consumer_member(group, group.members[member_id], view, rules)
         member.expires = now + group.members[member_id].session_timeout_ms
         consumer_group.add(member)
         consumer_group.target[member_id] = frozenset(member.assigned)
     topics = {
         name: view.topics[name].hash for name in consumer_group.subscribed() if name in view.topics
     }
-    consumer_group.hash = group_hash(topics)
+    if not rules.keeps_topics:  # who comes writes the topics down
+        consumer_group.hash = group_hash(topics)
     consumer_group.journal += consumer_records.whole(consumer_group)
     stand(consumer_group)
     return consumer_group
@@ -95,9 +103,11 @@ def downgrade(
     return ending.rebalances
 
 
-def _consumer_member(group: Group, member: Member, view: View) -> ConsumerMember:
+def _consumer_member(
+    group: Group, member: Member, view: View, rules: ConsumerRules
+) -> ConsumerMember:
     try:
-        assigned = _assigned(group, member, view)
+        assigned = _assigned(group, member, view, rules)
         _, subscription, _ = decode_subscription(member.metadata(group.protocol))
     except ValueError:
         raise _cannot(group, "the embedded consumer protocol is malformed") from None
@@ -116,11 +126,13 @@ def _consumer_member(group: Group, member: Member, view: View) -> ConsumerMember
     )
 
 
-def _assigned(group: Group, member: Member, view: View) -> list[TopicIdPartition]:
+def _assigned(
+    group: Group, member: Member, view: View, rules: ConsumerRules
+) -> list[TopicIdPartition]:
     if not member.assignment:
         return []
     _, assignment, _ = decode_assignment(member.assignment)
-    if assignment["user_data"]:
+    if assignment["user_data"] and rules.custom_assignors_stay:
         raise _cannot(
             group,
             "an unsupported custom assignor is in use. Please refer to the documentation or "

@@ -15,6 +15,7 @@ from touchstone.reference_impl.group.consumer_group import (
     STATIC_LEAVE_EPOCH,
     TopicIdPartition,
 )
+from touchstone.reference_impl.group.consumer_rules import NEWEST, ConsumerRules
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
 UNSET = -1
@@ -69,15 +70,24 @@ class HeartbeatResult:
     resolve: frozenset[str] = frozenset()  # regular expressions to be resolved after the answer
 
 
-def check(beat: Beat, assignors: tuple[str, ...], *, ids_are_given: bool) -> None:
+def check(
+    beat: Beat,
+    assignors: tuple[str, ...],
+    rules: ConsumerRules = NEWEST,
+    *,
+    ids_are_given: bool,
+) -> None:
     """Raise ApiError for what no group would take; `ids_are_given`: version 0 lets the broker."""
-    if not ids_are_given or beat.epoch > JOIN_EPOCH or beat.epoch == LEAVE_EPOCH:
+    leaves = beat.epoch == LEAVE_EPOCH or (
+        beat.epoch == STATIC_LEAVE_EPOCH and rules.away_names_itself
+    )
+    if not ids_are_given or beat.epoch > JOIN_EPOCH or leaves:
         _not_empty(beat.member_id, "MemberId")
     _not_empty(beat.group_id, "GroupId")
     _not_empty(beat.instance_id, "InstanceId")
     _not_empty(beat.rack_id, "RackId")
     if beat.epoch == JOIN_EPOCH:
-        _check_join(beat)
+        _check_join(beat, rules)
     elif beat.epoch == STATIC_LEAVE_EPOCH and beat.instance_id is None:
         raise ApiError(E.INVALID_REQUEST, "InstanceId can't be null.")
     elif beat.epoch < STATIC_LEAVE_EPOCH:
@@ -88,11 +98,13 @@ def check(beat: Beat, assignors: tuple[str, ...], *, ids_are_given: bool) -> Non
         raise ApiError(E.UNSUPPORTED_ASSIGNOR, words)
 
 
-def _check_join(beat: Beat) -> None:
+def _check_join(beat: Beat, rules: ConsumerRules) -> None:
     if beat.rebalance_timeout == UNSET:
         why = "RebalanceTimeoutMs must be provided in first request."
     elif beat.owned is None or beat.owned or beat.rows:
         why = "TopicPartitions must be empty when (re-)joining."
+    elif rules.joins_name_topics and not beat.names:
+        why = "SubscribedTopicNames must be set in first request."
     elif beat.names is None and beat.regex is None:
         why = (
             "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when "

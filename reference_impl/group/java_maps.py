@@ -10,12 +10,13 @@ Sources: java.util.HashMap@17; BaseHashTable, SnapshottableHashTable@4.3.1; obse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from touchstone.reference_impl.group.placement import java_hash
 
 K = TypeVar("K", str, bytes)
+A = TypeVar("A")
 _MASK = 0xFFFFFFFF
 _GOLDEN, _LONG = -7046029254386353131, 0xFFFFFFFFFFFFFFFF
 
@@ -31,26 +32,50 @@ def java_order(keys: Iterable[K], *, capacity: int = 16) -> list[K]:
 
     `capacity` is what the map was made for; it grows as any other.
     """
+    return _in_buckets(
+        keys, lambda key: java_hash(key) if isinstance(key, str) else uuid_hash(key), capacity
+    )
+
+
+def partition_order(topic: str, indexes: Iterable[int]) -> list[int]:
+    """The order in which a HashMap by TopicPartition goes through these of one topic."""
+    hashed = java_hash(topic)
+    return _in_buckets(indexes, lambda index: 31 * (31 + index) + hashed, 16)
+
+
+def place_order(places: Iterable[tuple[bytes, int]], most: int) -> list[tuple[bytes, int]]:
+    """The order of a HashSet of (topic id, partition) that once had as many as `most`."""
+
+    def hash_of(place: tuple[bytes, int]) -> int:
+        return 31 * (31 + uuid_hash(place[0])) + place[1]
+
+    return _in_buckets(places, hash_of, 16, most)
+
+
+def _in_buckets(
+    keys: Iterable[A], hash_of: Callable[[A], int], capacity: int, most: int = 0
+) -> list[A]:
     known = list(keys)
     buckets = 1 << (capacity - 1).bit_length()
-    while len(known) > buckets * 3 // 4:
+    while max(len(known), most) > buckets * 3 // 4:
         buckets *= 2
 
-    def bucket(key: K) -> int:
-        h = java_hash(key) & _MASK if isinstance(key, str) else uuid_hash(key)
+    def bucket(key: A) -> int:
+        h = hash_of(key) & _MASK
         return (h ^ h >> 16) & buckets - 1
 
     return sorted(known, key=bucket)
 
 
-def after_copy(before: int, kept: Sequence[int], added: Sequence[int]) -> list[int]:
+def after_copy(before: int, kept: Sequence[int], added: Sequence[int], least: int = 1) -> list[int]:
     """The order of a HashMap of Integers that copied `before` ones, kept these and then got others.
 
-    A copy is only as large as it has to be (Java 17), so small numbers may stand in odd order.
+    A copy is only as large as it has to be (Java 17), so small numbers may stand in odd order; that
+    of a HashSet has at `least` 16 buckets.
     """
     buckets = 16
     if kept:
-        buckets = 1 << (int(before / 0.75 + 1) - 1).bit_length()
+        buckets = max(least, 1 << (int(before / 0.75 + 1) - 1).bit_length())
     for size in range(len(kept) + 1, len(kept) + len(added) + 1):
         if size > buckets * 3 // 4:
             buckets *= 2

@@ -29,13 +29,17 @@ def reconcile(
     *,
     owned: Collection[TopicIdPartition] | None,
     taken: Collection[TopicIdPartition],
-    subscribed: Collection[bytes],
+    subscribed: Collection[bytes] | None,
     narrowed: bool,
+    ends_epoch: bool = False,
+    least: int = 1,
 ) -> bool:
     """Take the step; whether the member changed.
 
     `owned`: what it says it has, None if it said nothing; `taken`: what others still have;
-    `subscribed`: ids of topics it wants; `narrowed`: these changed with this very request.
+    `subscribed`: ids of topics it wants, None for all that are in its target; `narrowed`: these
+    changed with this very request; `ends_epoch`: a member that gave up is one epoch further, should
+    it have to give up more (3.9); `least`: buckets of a copy of what it has (`after_copy`).
     """
     if member.state is _UNREVOKED and _keeps(owned, member.revoking):
         said = MemberReport.HOLDS_NARROWED if narrowed else MemberReport.HOLDS
@@ -45,8 +49,10 @@ def reconcile(
         said = MemberReport.NARROWED if narrowed else MemberReport.CURRENT
     step = MEMBERS[member.state, said]
     if step is not Step.ADVANCE:
-        return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed)
-    _advance(member, {p for p in target if p[0] in subscribed}, epoch, owned, taken)
+        return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed or (), least)
+    wanted = {p for p in target if subscribed is None or p[0] in subscribed}
+    at = member.epoch + (ends_epoch and member.state is _UNREVOKED)
+    _advance(member, wanted, epoch, owned, taken, at, least)
     return True
 
 
@@ -61,11 +67,12 @@ def _drop_unsubscribed(
     member: ConsumerMember,
     owned: Collection[TopicIdPartition] | None,
     subscribed: Collection[bytes],
+    least: int,
 ) -> bool:
     dropped = {p: at for p, at in member.assigned.items() if p[0] not in subscribed}
     if not dropped:
         return False
-    revoking = _lined_up(member.revoking, member.revoking, dropped)
+    revoking = _lined_up(member.revoking, member.revoking, dropped, least)
     for place in dropped:
         del member.assigned[place]
     if _keeps(owned, revoking):
@@ -80,18 +87,20 @@ def _advance(
     epoch: int,
     owned: Collection[TopicIdPartition] | None,
     taken: Collection[TopicIdPartition],
+    at: int,
+    least: int,
 ) -> None:
     before = member.assigned
     kept = {place: at for place, at in before.items() if place in target}
     revoking = {place: at for place, at in member.assigned.items() if place not in target}
     wanted = target - kept.keys()
     free = {place for place in wanted if place not in taken}
-    member.assigned = _lined_up(before, kept, {})
+    member.assigned = _lined_up(before, kept, {}, least)
     if revoking and _keeps(owned, revoking):
-        member.state, member.revoking = _UNREVOKED, _lined_up(before, revoking, {})
-        member.walk_to(member.epoch)
+        member.state, member.revoking = _UNREVOKED, _lined_up(before, revoking, {}, least)
+        member.walk_to(at)
         return
-    member.assigned = _lined_up(before, kept, dict.fromkeys(free, epoch))
+    member.assigned = _lined_up(before, kept, dict.fromkeys(free, epoch), least)
     member.revoking = {}
     member.state = _UNRELEASED if free != wanted else _STABLE
     member.walk_to(epoch)
@@ -101,12 +110,13 @@ def _lined_up(
     before: dict[TopicIdPartition, int],
     kept: dict[TopicIdPartition, int],
     added: dict[TopicIdPartition, int],
+    least: int,
 ) -> dict[TopicIdPartition, int]:
     """What it has now, in the order in which Kafka's map of it is gone through."""
     out: dict[TopicIdPartition, int] = {}
     for topic in {place[0]: None for place in (*kept, *added)}:
         mine, more = ([i for t, i in held if t == topic] for held in (kept, added))
         count = sum(place[0] == topic for place in before)
-        for index in after_copy(count, mine, more):
+        for index in after_copy(count, mine, more, least):
             out[topic, index] = kept.get((topic, index), added.get((topic, index), 0))
     return out

@@ -200,7 +200,7 @@ class Membership:
         fresh = {}
         known = self._topics()
         for name in sorted(group.subscribed() & known.keys()):
-            topic_id, count, _ = known[name]
+            topic_id, count = known[name].id, known[name].partitions
             there = told[topic_id].partitions if topic_id in told else frozenset()
             missing = frozenset(range(count)) - there
             if missing:

@@ -4,8 +4,13 @@ A member is its member id, which clients choose (and may choose in version 0 too
 computes assignments at once and allows short sessions, so nothing waits but what a claim is about.
 Topics have four partitions, so two members have two each.
 
+3.9 serves them as a preview when it is told to. Its groups begin at epoch 0, those of 4.3 at 1, so
+claims count from `first_epoch(case)`, that of the first member.
+
 Sources: KIP-848; schemas of APIs 68 and 69; GroupMetadataManager@4.3.1.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,7 +31,15 @@ CLUSTER = {
     "group.consumer.min.heartbeat.interval.ms": 50,
     "group.consumer.max.size": 6,
 }
+PREVIEW = {
+    "3.9": {
+        "group.coordinator.rebalance.protocols": "classic,consumer",
+        "group.consumer.migration.policy": "bidirectional",  # the default of 4.3
+    },
+}
 SEEN = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3", "config": CLUSTER}
+SINCE_3_9 = {"releases": "3.9+", "only_on": PREVIEW,
+             "evidence": ("KIP-848", "observed on 3.9.2, 4.3.1")}  # fmt: skip
 HEARTBEATS = SEEN | {"api": "ConsumerGroupHeartbeat", "versions": every("ConsumerGroupHeartbeat")}
 BY_EXPRESSION = HEARTBEATS | {"versions": range_("ConsumerGroupHeartbeat", 1)}
 DESCRIBES = SEEN | {
@@ -43,6 +56,16 @@ JOIN, LEAVE, AWAY = 0, -1, -2
 HEARTBEAT, DESCRIBE, GROUP = 0, 0, 32
 PROBE_MEMBER = Name("scout", length=30)  # a group of its own
 Owned = Sequence[int] | None
+
+
+def first_epoch(case: Any) -> int:
+    """The epoch of a new group's first member."""
+    return 1 if case.release == "3.9" else 2
+
+
+def newest_description(case: Any) -> int:
+    """The newest version of ConsumerGroupDescribe, which in 4.3 has the types of members."""
+    return 0 if case.release == "3.9" else 1
 
 
 def rows(topic: Any, owned: Owned) -> list[dict[str, Any]] | None:
@@ -126,52 +149,63 @@ class State(NamedTuple):
 
     name: str
     sentence: str
-    steps: Callable[[Any, Any], list[Any]]  # of group and topic
+    steps: Callable[[Any, Any, int], list[Any]]  # of group, topic and the first epoch
     member: str
     epoch: int
     before: int
     told: tuple[int, ...]
     instance: str | None = None
 
+    def counted_from(self, first: int) -> State:
+        """The state where the first member's epoch is this one; epochs are given as on 4.3."""
+        earlier = 2 - first
+        return self._replace(
+            epoch=self.epoch - earlier if self.epoch > 0 else self.epoch,
+            before=max(self.before - earlier, 0),
+        )
 
-def _stable(group: Any, topic: Any) -> list[Any]:
+
+def _stable(group: Any, topic: Any, first: int) -> list[Any]:
     return [join(group, "m1", topic, name="m1 joins")]
 
 
-def _behind(group: Any, topic: Any) -> list[Any]:
-    return [*_stable(group, topic), join(group, "m2", topic, name="m2 joins")]
+def _behind(group: Any, topic: Any, first: int) -> list[Any]:
+    return [*_stable(group, topic, first), join(group, "m2", topic, name="m2 joins")]
 
 
-def _unrevoked(group: Any, topic: Any) -> list[Any]:
-    return [*_behind(group, topic), beat(group, "m1", 2, name="m1 is told")]
+def _unrevoked(group: Any, topic: Any, first: int) -> list[Any]:
+    return [*_behind(group, topic, first), beat(group, "m1", first, name="m1 is told")]
 
 
-def _revoked(group: Any, topic: Any) -> list[Any]:
-    gone = beat(group, "m1", 2, topic, (0, 1), name="m1 gives up")
-    return [*_unrevoked(group, topic), gone]
+def _revoked(group: Any, topic: Any, first: int) -> list[Any]:
+    gone = beat(group, "m1", first, topic, (0, 1), name="m1 gives up")
+    return [*_unrevoked(group, topic, first), gone]
 
 
-def _settled(group: Any, topic: Any) -> list[Any]:
-    return [*_revoked(group, topic), beat(group, "m2", 3, name="m2 takes")]
+def _settled(group: Any, topic: Any, first: int) -> list[Any]:
+    return [*_revoked(group, topic, first), beat(group, "m2", first + 1, name="m2 takes")]
 
 
-def _static(group: Any, topic: Any) -> list[Any]:
+def _static(group: Any, topic: Any, first: int) -> list[Any]:
     return [join(group, "m1", topic, name="m1 joins", instance_id="i1")]
 
 
-def _away(group: Any, topic: Any) -> list[Any]:
-    return [*_static(group, topic), beat(group, "m1", AWAY, name="m1 goes", instance_id="i1")]
+def _away(group: Any, topic: Any, first: int) -> list[Any]:
+    return [
+        *_static(group, topic, first),
+        beat(group, "m1", AWAY, name="m1 goes", instance_id="i1"),
+    ]
 
 
-def _left(group: Any, topic: Any) -> list[Any]:
-    return [*_stable(group, topic), beat(group, "m1", LEAVE, name="m1 leaves")]
+def _left(group: Any, topic: Any, first: int) -> list[Any]:
+    return [*_stable(group, topic, first), beat(group, "m1", LEAVE, name="m1 leaves")]
 
 
 ALL = (0, 1, 2, 3)
 STATES: dict[str, State] = {
     state.name: state
     for state in (
-        State("unknown", "When the group does not exist", lambda g, t: [], "m1", 2, 1, ()),
+        State("unknown", "When the group does not exist", lambda g, t, e: [], "m1", 2, 1, ()),
         State("left", "After the last member left", _left, "m1", 2, 1, ()),
         State("stable", "For the only member", _stable, "m1", 2, 0, ALL),
         State("behind", "For a member that has not heard of a new one", _behind, "m1", 2, 0, ALL),
@@ -196,6 +230,6 @@ STATES: dict[str, State] = {
 }
 
 
-def steps_into(name: str, group: Any, topic: Any) -> list[Any]:
+def steps_into(name: str, group: Any, topic: Any, first: int) -> list[Any]:
     """A coordinator that serves and knows the topic, and the steps into the state."""
-    return [*started(group, topic), *STATES[name].steps(group, topic)]
+    return [*started(group, topic), *STATES[name].steps(group, topic, first)]

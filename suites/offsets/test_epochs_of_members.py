@@ -7,7 +7,7 @@ from touchstone.harness.model.claim import claim, range_
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Until
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.consumer_groups import LEAVE, beat, join
+from touchstone.suites.kit.consumer_groups import LEAVE, PREVIEW, beat, first_epoch, join
 from touchstone.suites.kit.groups import delete_offsets
 from touchstone.suites.kit.offsets import (
     CLUSTER,
@@ -22,20 +22,25 @@ from touchstone.suites.kit.offsets import (
 )
 
 MEMBER = "member-of-this-group-00"
-NEWEST = {"config": CLUSTER, "releases": "4.3"}
-COMMITS = NEWEST | {"api": "OffsetCommit", "versions": range_("OffsetCommit", 2)}
-FETCHES = NEWEST | {"api": "OffsetFetch", "versions": range_("OffsetFetch", FIRST_WITH_MEMBER)}
+COUNTED = {"config": CLUSTER, "releases": "3.9+", "only_on": PREVIEW}
+COMMITS = COUNTED | {"api": "OffsetCommit", "versions": range_("OffsetCommit", 2)}
+FETCHES = COUNTED | {"api": "OffsetFetch", "versions": range_("OffsetFetch", FIRST_WITH_MEMBER)}
 
 
-def joined(group, topic):
-    """The member joined with epoch 2, its first (observed on 4.3.1)."""
-    asked = join(group, MEMBER, topic, name="joined", version=1)
-    return Until(asked, "member_epoch", "==", 2)
+def version_of(case):
+    """The newest version of ConsumerGroupHeartbeat."""
+    return 0 if case.release == "3.9" else 1
+
+
+def joined(case, group, topic):
+    """The member joined with its first epoch (observed on 3.9.2, 4.3.1)."""
+    asked = join(group, MEMBER, topic, name="joined", version=version_of(case))
+    return Until(asked, "member_epoch", "==", first_epoch(case))
 
 
 @claim(
     "offsets.members-of-consumer-groups-commit-in-their-epoch",
-    evidence=("KIP-848",),
+    evidence=("KIP-848", "observed on 3.9.2, 4.3.1"),
     who=("own", "older", "newer", "stranger", "nobody"),
     full=True,
     **COMMITS,
@@ -45,11 +50,12 @@ def test_members_of_consumer_groups_commit_in_their_epoch(case):
     another epoch and UNKNOWN_MEMBER_ID for another member; in older versions the member itself
     gets UNSUPPORTED_VERSION."""
     topic, group, steps = a_group(case)
+    first = first_epoch(case)
     member, epoch = {
-        "own": (MEMBER, 2),
-        "older": (MEMBER, 1),
-        "newer": (MEMBER, 3),
-        "stranger": ("nobody", 2),
+        "own": (MEMBER, first),
+        "older": (MEMBER, first - 1),
+        "newer": (MEMBER, first + 1),
+        "stranger": ("nobody", first),
         "nobody": ("", -1),
     }[case.who]
     code = {
@@ -61,7 +67,7 @@ def test_members_of_consumer_groups_commit_in_their_epoch(case):
         code = ErrorCode.UNSUPPORTED_VERSION
     return case.scenario(
         steps,
-        joined(group, topic),
+        joined(case, group, topic),
         commit(group, topic, member=member, generation=epoch, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(
@@ -73,7 +79,7 @@ def test_members_of_consumer_groups_commit_in_their_epoch(case):
 
 @claim(
     "offsets.members-of-consumer-groups-fetch-in-their-epoch",
-    evidence=("KIP-848",),
+    evidence=("KIP-848", "observed on 3.9.2, 4.3.1"),
     who=("own", "older", "newer", "stranger", "nobody", "unnamed"),
     full=True,
     **FETCHES,
@@ -82,13 +88,14 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
     """OffsetFetch that names a consumer group member answers STALE_MEMBER_EPOCH for another epoch
     and UNKNOWN_MEMBER_ID for another member; one without a member is answered."""
     topic, group, steps = a_group(case)
+    first = first_epoch(case)
     member, epoch = {
-        "own": (MEMBER, 2),
-        "older": (MEMBER, 1),
-        "newer": (MEMBER, 3),
-        "stranger": ("nobody", 2),
+        "own": (MEMBER, first),
+        "older": (MEMBER, first - 1),
+        "newer": (MEMBER, first + 1),
+        "stranger": ("nobody", first),
         "nobody": (None, -1),
-        "unnamed": ("", 2),
+        "unnamed": ("", first),
     }[case.who]
     codes = {
         "own": ErrorCode.NONE,
@@ -99,8 +106,8 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
     code = codes.get(case.who, ErrorCode.UNKNOWN_MEMBER_ID)
     return case.scenario(
         steps,
-        joined(group, topic),
-        commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
+        joined(case, group, topic),
+        commit(group, topic, member=MEMBER, generation=first_epoch(case), version=9, name="sent"),
         fetch(group, topic, member=member, epoch=epoch, version=case.version, name="ask"),
         expect=all_of(
             answer("ask", fetched("error_code", case.version)).is_(code),
@@ -116,7 +123,7 @@ def test_members_of_consumer_groups_fetch_in_their_epoch(case):
     evidence=("KIP-848", "KIP-496"),
     api="OffsetDelete",
     versions=range_("OffsetDelete", 0),
-    **NEWEST,
+    **COUNTED,
 )
 def test_consumer_groups_keep_subscribed_topics(case):
     """OffsetDelete answers GROUP_SUBSCRIBED_TO_TOPIC for a topic that a consumer group member
@@ -124,10 +131,10 @@ def test_consumer_groups_keep_subscribed_topics(case):
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
-        joined(group, topic),
-        commit(group, topic, member=MEMBER, generation=2, version=9, name="sent"),
+        joined(case, group, topic),
+        commit(group, topic, member=MEMBER, generation=first_epoch(case), version=9, name="sent"),
         delete_offsets(group, topic, name="ask"),
-        beat(group, MEMBER, LEAVE, name="left", version=1),
+        beat(group, MEMBER, LEAVE, name="left", version=version_of(case)),
         delete_offsets(group, topic, name="empty"),
         fetch(group, topic, name="after"),
         expect=all_of(
@@ -148,8 +155,8 @@ def test_consumer_groups_that_were_left_are_simple(case):
     topic, group, steps = a_group(case)
     return case.scenario(
         steps,
-        joined(group, topic),
-        beat(group, MEMBER, LEAVE, name="left", version=1),
+        joined(case, group, topic),
+        beat(group, MEMBER, LEAVE, name="left", version=version_of(case)),
         commit(group, topic, version=case.version, name="ask"),
         fetch(group, topic, name="after"),
         expect=all_of(answer("ask", CODE).is_(ErrorCode.NONE), answer("after", OFFSET).is_(7)),

@@ -19,9 +19,11 @@ from touchstone.suites.kit.consumer_groups import (
     LEAVE,
     MEMBERS,
     SEEN,
+    SINCE_3_9,
     STATE,
     beat,
     describe,
+    newest_description,
     until,
 )
 from touchstone.suites.kit.consumer_groups import join as joins
@@ -56,7 +58,7 @@ def test_classic_groups_are_upgraded(case):
     )
 
 
-@claim("rebalance.classic-members-give-up-and-take", **SEEN | {
+@claim("rebalance.classic-members-give-up-and-take", **SEEN | SINCE_3_9 | {
     "api": "JoinGroup", "versions": range_("JoinGroup", 2, 3)})  # fmt: skip
 def test_classic_members_give_up_and_take(case):
     """A classic member of a consumer group rejoins and syncs to learn what to revoke, and rejoins
@@ -72,7 +74,7 @@ def test_classic_members_give_up_and_take(case):
         sync("c", group, 2, name="has"),
         heartbeat("c", group, 2, name="settled"),
         beat(group, "m1", 2, name="m1 takes"),
-        describe(group, version=1, name="then"),
+        describe(group, version=newest_description(case), name="then"),
         expect=all_of(
             answer("hears", "generation_id").is_(1),
             answer("gave up", "generation_id").is_(2),
@@ -84,7 +86,7 @@ def test_classic_members_give_up_and_take(case):
     )
 
 
-@claim("rebalance.eager-members-give-up-by-joining", **SEEN)
+@claim("rebalance.eager-members-give-up-by-joining", **SEEN | SINCE_3_9)
 def test_eager_members_give_up_by_joining(case):
     """A classic member whose subscription has no owned partitions revokes all of
     them by rejoining.
@@ -206,7 +208,7 @@ def test_who_waits_is_told_of_the_upgrade(case):
         groups.heartbeat("c", group, 2, name="c beats"),
         joins(group, "m1", SHARED, name="m1", server_assignor="range"),
         Await("d waits"),
-        describe(group, version=1, name="then"),
+        describe(group, version=newest_description(case), name="then"),
         expect=all_of(
             answer("d waits", CODE).is_(ErrorCode.REBALANCE_IN_PROGRESS),
             answer("m1", EPOCH).is_(3),
@@ -299,7 +301,7 @@ def test_classic_members_may_change_their_protocol(case):
     )
 
 
-@claim("rebalance.late-classic-members-are-fenced", **SEEN)
+@claim("rebalance.late-classic-members-are-fenced", **SEEN | SINCE_3_9)
 def test_late_classic_members_are_fenced(case):
     """A consumer group removes a classic member that does not rejoin within its rebalance timeout;
     its Heartbeat answers UNKNOWN_MEMBER_ID.
@@ -314,7 +316,7 @@ def test_late_classic_members_are_fenced(case):
     )
 
 
-@claim("rebalance.classic-members-have-to-sync", **SEEN)
+@claim("rebalance.classic-members-have-to-sync", **SEEN | SINCE_3_9)
 def test_classic_members_have_to_sync(case):
     """A consumer group removes a classic member that does not send SyncGroup within its rebalance
     timeout; a late one answers UNKNOWN_MEMBER_ID.
@@ -330,7 +332,7 @@ def test_classic_members_have_to_sync(case):
     )
 
 
-@claim("rebalance.classic-members-commit-in-their-generation", **SEEN)
+@claim("rebalance.classic-members-commit-in-their-generation", **SEEN | SINCE_3_9)
 def test_classic_members_commit_in_their_generation(case):
     """A classic member of a consumer group commits offsets with its member epoch as generation; a
     later one answers ILLEGAL_GENERATION.

@@ -28,10 +28,12 @@ from touchstone.suites.kit.consumer_groups import (
     MEMBERS,
     SEEN,
     SESSION,
+    SINCE_3_9,
     STATE,
     beat,
     configure,
     describe,
+    first_epoch,
     join,
     started,
     topic_known,
@@ -39,6 +41,7 @@ from touchstone.suites.kit.consumer_groups import (
 )
 from touchstone.suites.kit.internal_logs import OFFSETS, written
 
+COUNTED = HEARTBEATS | SINCE_3_9
 # Kinds of records in the log of groups, as their keys begin.
 GROUP, MEMBER, TARGET_EPOCH, TARGET, CURRENT = 3, 5, 6, 7, 8
 METADATA = 4  # of the partitions that a group subscribes to, before KIP-1101
@@ -46,37 +49,39 @@ TARGETS = f"{MEMBERS}[*].target_assignment.topic_partitions[*].partitions"
 
 
 @claim(
-    "rebalance.consumer-groups-begin-at-epoch-1", switches=("group-epoch-not-bumped",), **HEARTBEATS
+    "rebalance.consumer-groups-begin-at-epoch-1",
+    switches=("group-epoch-not-bumped",),
+    **COUNTED,
 )
 def test_consumer_groups_begin_at_epoch_1(case):
     """The first subscribed member of a new consumer group gets all partitions at once, at group
-    epoch 2.
+    epoch 2, in 3.9 at epoch 1.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=case.version, name="join"),
         describe(group, name="then"),
         expect=all_of(
-            answer("join", EPOCH).is_(2),
+            answer("join", EPOCH).is_(first),
             answer("join", GIVEN).is_([0, 1, 2, 3]),
-            answer("then", GROUP_EPOCH).is_(2),
+            answer("then", GROUP_EPOCH).is_(first),
         ),
     )
 
 
-@claim("rebalance.consumer-ids-are-given-to-those-without", **HEARTBEATS | {
+@claim("rebalance.consumer-ids-are-given-to-those-without", **COUNTED | {
     "versions": range_("ConsumerGroupHeartbeat", 0, 0)})  # fmt: skip
 def test_consumer_ids_are_given_to_those_without(case):
     """In ConsumerGroupHeartbeat version 0 a member that joins without a member id gets one and
     continues with it.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     return case.scenario(
         started(group, topic),
         join(group, "", topic, version=case.version, name="join"),
-        beat(group, Ref("join", "member_id"), 2, version=case.version, name="beat"),
-        expect=all_of(answer("join", EPOCH).is_(2), answer("beat", EPOCH).is_(2)),
+        beat(group, Ref("join", "member_id"), first, version=case.version, name="beat"),
+        expect=all_of(answer("join", EPOCH).is_(first), answer("beat", EPOCH).is_(first)),
     )
 
 
@@ -92,23 +97,23 @@ def test_consumers_of_nothing_have_nothing(case):
     )
 
 
-@claim("rebalance.topics-named-twice-count-once", **HEARTBEATS)
+@claim("rebalance.topics-named-twice-count-once", **COUNTED)
 def test_topics_named_twice_count_once(case):
     """A topic named twice does not raise the group epoch; an additional topic that does not exist
     does.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     again = {"subscribed_topic_names": [topic, topic], "version": case.version}
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=case.version, name="join"),
-        beat(group, "m1", 2, name="twice", **again),
-        beat(group, "m1", 2, name="and another", version=case.version,
+        beat(group, "m1", first, name="twice", **again),
+        beat(group, "m1", first, name="and another", version=case.version,
              subscribed_topic_names=[topic, "no such topic"]),
         describe(group, name="then"),
         expect=all_of(
-            answer("twice", EPOCH).is_(2),
-            answer("and another", EPOCH).is_(3),
+            answer("twice", EPOCH).is_(first),
+            answer("and another", EPOCH).is_(first + 1),
             answer("then", STATE).is_("Stable"),
         ),
     )  # fmt: skip
@@ -131,61 +136,61 @@ def test_new_topics_are_shared_out(case):
     )  # fmt: skip
 
 
-@claim("rebalance.new-partitions-are-shared-out", **SEEN)
+@claim("rebalance.new-partitions-are-shared-out", **SEEN | SINCE_3_9)
 def test_new_partitions_are_shared_out(case):
     """Partitions added to a subscribed topic raise the group epoch and go to its member."""
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="join"),
         create_partitions(topic, 6, name="grow"),
         topic_ready(topic, 6, again=" again"),
-        Until(beat(group, "m1", 2, name="finds"), EPOCH, "==", 3),
+        Until(beat(group, "m1", first, name="finds"), EPOCH, "==", first + 1),
         expect=all_of(
-            answer("finds", EPOCH).is_(3), answer("finds", GIVEN).is_([0, 1, 2, 3, 4, 5])
+            answer("finds", EPOCH).is_(first + 1), answer("finds", GIVEN).is_([0, 1, 2, 3, 4, 5])
         ),
     )
 
 
-@claim("rebalance.deleted-topics-are-taken-back", **SEEN)
+@claim("rebalance.deleted-topics-are-taken-back", **SEEN | SINCE_3_9)
 def test_deleted_topics_are_taken_back(case):
     """Deleting a subscribed topic raises the group epoch and revokes its partitions."""
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="join"),
         delete_topic(topic, name="delete"),
-        Until(beat(group, "m1", 2, name="finds"), "assignment.topic_partitions", "len ==", 0),
-        beat(group, "m1", 2, name="gave up", topic_partitions=[]),
+        Until(beat(group, "m1", first, name="finds"), "assignment.topic_partitions", "len ==", 0),
+        beat(group, "m1", first, name="gave up", topic_partitions=[]),
         describe(group, name="then"),
         expect=all_of(
             answer("finds", "assignment.topic_partitions").is_([]),
-            answer("gave up", EPOCH).is_(3),
+            answer("gave up", EPOCH).is_(first + 1),
             answer("then", STATE).is_("Stable"),
         ),
     )
 
 
-@claim("rebalance.uniform-moves-as-little-as-it-can", **HEARTBEATS)
+@claim("rebalance.uniform-moves-as-little-as-it-can", **COUNTED)
 def test_uniform_moves_as_little_as_it_can(case):
     """The uniform assignor gives a third member partitions of the members that have most and moves
     no other.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     version = case.version
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=version, name="m1"),
         join(group, "m2", topic, version=version, name="m2"),
-        beat(group, "m1", 2, topic, (0, 1), version=version, name="m1 gives"),
-        beat(group, "m1", 2, topic, (0, 1), version=version, name="m1 gave"),
-        beat(group, "m2", 3, version=version, name="m2 takes"),
+        beat(group, "m1", first, topic, (0, 1), version=version, name="m1 gives"),
+        beat(group, "m1", first, topic, (0, 1), version=version, name="m1 gave"),
+        beat(group, "m2", first + 1, version=version, name="m2 takes"),
         join(group, "m3", topic, version=version, name="m3"),
-        beat(group, "m1", 3, version=version, name="m1 hears"),
-        beat(group, "m2", 3, version=version, name="m2 hears"),
+        beat(group, "m1", first + 1, version=version, name="m1 hears"),
+        beat(group, "m2", first + 1, version=version, name="m2 hears"),
         describe(group, name="then"),
         expect=all_of(
-            answer("m3", EPOCH).is_(4),
+            answer("m3", EPOCH).is_(first + 2),
             answer("m1 hears", "assignment").is_(None),
             answer("m2 hears", GIVEN).is_([2]),
             answer("then", MEMBERS).has_length(3),
@@ -195,12 +200,12 @@ def test_uniform_moves_as_little_as_it_can(case):
 
 
 @claim("rebalance.range-gives-the-first-the-rest", evidence=("KIP-848", "GROUP-28"),
-       **{key: value for key, value in HEARTBEATS.items() if key != "evidence"})  # fmt: skip
+       **{key: value for key, value in COUNTED.items() if key != "evidence"})  # fmt: skip
 def test_range_gives_the_first_the_rest(case):
     """The range assignor gives members, in the order of their ids, consecutive partitions, and the
     remainder to the first.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     how = {"server_assignor": "range", "version": case.version}
     return case.scenario(
         started(group, topic),
@@ -208,13 +213,13 @@ def test_range_gives_the_first_the_rest(case):
         describe(group, name="then"),
         expect=all_of(
             answer("then", "groups[0].assignor_name").is_("range"),
-            answer("m3", EPOCH).is_(4),
+            answer("m3", EPOCH).is_(first + 2),
             *(answer("then", TARGETS).contains([part]) for part in ([0, 1], [2], [3])),
         ),
     )
 
 
-@claim("rebalance.most-members-choose-the-assignor", **SEEN)
+@claim("rebalance.most-members-choose-the-assignor", **SEEN | SINCE_3_9)
 def test_most_members_choose_the_assignor(case):
     """The group uses the assignor that most members prefer; a member without a preference has no
     vote.
@@ -232,7 +237,7 @@ def test_most_members_choose_the_assignor(case):
     )
 
 
-@claim("rebalance.other-subscriptions-are-balanced", **SEEN)
+@claim("rebalance.other-subscriptions-are-balanced", **SEEN | SINCE_3_9)
 def test_other_subscriptions_are_balanced(case):
     """Members with different subscriptions get only topics that they subscribe to, as evenly as
     these allow.
@@ -254,7 +259,11 @@ def test_other_subscriptions_are_balanced(case):
     )
 
 
-@claim("rebalance.full-consumer-groups-refuse", subject=("group.consumer.max.size",), **HEARTBEATS)
+@claim(
+    "rebalance.full-consumer-groups-refuse",
+    subject=("group.consumer.max.size",),
+    **COUNTED,
+)
 def test_full_consumer_groups_refuse(case):
     """Beyond group.consumer.max.size a join answers GROUP_MAX_SIZE_REACHED; a member can rejoin."""
     group, topic = case.group(), case.topic()
@@ -287,20 +296,20 @@ def test_silent_consumers_are_fenced(case):
     )
 
 
-@claim("rebalance.who-does-not-give-up-is-fenced", **SEEN)
+@claim("rebalance.who-does-not-give-up-is-fenced", **SEEN | SINCE_3_9)
 def test_who_does_not_give_up_is_fenced(case):
     """A member that does not revoke partitions within its rebalance timeout leaves the group, and
     the others get its partitions.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, name="m1", rebalance_timeout_ms=500),
         join(group, "m2", topic, name="m2"),
-        beat(group, "m1", 2, name="m1 is told"),
+        beat(group, "m1", first, name="m1 is told"),
         until(group, "Assigning", "m1 is out", members=1),
-        beat(group, "m1", 2, name="late"),
-        beat(group, "m2", 3, name="m2 has all"),
+        beat(group, "m1", first, name="late"),
+        beat(group, "m2", first + 1, name="m2 has all"),
         expect=all_of(
             answer("late", CODE).is_(ErrorCode.UNKNOWN_MEMBER_ID),
             answer("m2 has all", GIVEN).is_([0, 1, 2, 3]),
@@ -308,35 +317,35 @@ def test_who_does_not_give_up_is_fenced(case):
     )
 
 
-@claim("rebalance.heartbeats-that-were-lost-are-sent-again", **HEARTBEATS)
+@claim("rebalance.heartbeats-that-were-lost-are-sent-again", **COUNTED)
 def test_heartbeats_that_were_lost_are_sent_again(case):
     """A heartbeat with the previous epoch answers the current epoch if it owns only assigned
     partitions, else FENCED_MEMBER_EPOCH.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     version = case.version
     return case.scenario(
         started(group, topic),
         join(group, "m1", topic, version=version, name="m1"),
         join(group, "m2", topic, version=version, name="m2"),
-        beat(group, "m1", 2, version=version, name="told"),
-        beat(group, "m1", 2, topic, (0, 1), version=version, name="lost"),
-        beat(group, "m1", 2, topic, (0, 1), version=version, name="again"),
-        beat(group, "m1", 2, topic, (0, 3), version=version, name="too much"),
+        beat(group, "m1", first, version=version, name="told"),
+        beat(group, "m1", first, topic, (0, 1), version=version, name="lost"),
+        beat(group, "m1", first, topic, (0, 1), version=version, name="again"),
+        beat(group, "m1", first, topic, (0, 3), version=version, name="too much"),
         expect=all_of(
-            answer("lost", EPOCH).is_(3),
-            answer("again", EPOCH).is_(3),
+            answer("lost", EPOCH).is_(first + 1),
+            answer("again", EPOCH).is_(first + 1),
             answer("too much", CODE).is_(ErrorCode.FENCED_MEMBER_EPOCH),
         ),
     )
 
 
-@claim("rebalance.static-consumers-come-back-to-what-they-had", **HEARTBEATS)
+@claim("rebalance.static-consumers-come-back-to-what-they-had", **COUNTED)
 def test_static_consumers_come_back_to_what_they_had(case):
     """A static member that left temporarily returns under another member id without a new group
     epoch; the old id answers FENCED_INSTANCE_ID.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     how = {"instance_id": "i1", "version": case.version}
     return case.scenario(
         started(group, topic),
@@ -345,11 +354,11 @@ def test_static_consumers_come_back_to_what_they_had(case):
         beat(group, "m1", AWAY, name="away", **how),
         describe(group, name="meanwhile"),
         join(group, "m2", topic, name="m2", **how),
-        beat(group, "m1", 2, name="m1 again", **how),
+        beat(group, "m1", first, name="m1 again", **how),
         describe(group, name="then"),
         expect=all_of(
             answer("too early", CODE).is_(ErrorCode.UNRELEASED_INSTANCE_ID),
-            answer("m2", EPOCH).is_(2),
+            answer("m2", EPOCH).is_(first),
             answer("m1 again", CODE).is_(ErrorCode.FENCED_INSTANCE_ID),
         ),
     )
@@ -379,12 +388,12 @@ def test_joins_are_records(case):
     )
 
 
-@claim("rebalance.steps-are-records", **HEARTBEATS)
+@claim("rebalance.steps-are-records", **COUNTED)
 def test_steps_are_records(case):
     """Revoking and taking partitions writes current assignments; a heartbeat that changes nothing
     writes nothing.
     """
-    group, topic = case.group(), case.topic()
+    group, topic, first = case.group(), case.topic(), first_epoch(case)
     version = case.version
     return case.scenario(
         started(group, topic),
@@ -392,11 +401,11 @@ def test_steps_are_records(case):
         join(group, "m2", topic, version=version, name="m2"),
         written(
             OFFSETS,
-            beat(group, "m1", 2, version=version, name="is told"),
-            beat(group, "m1", 2, topic, (0, 1), version=version, name="gives up"),
-            beat(group, "m1", 3, version=version, name="nothing"),
-            beat(group, "m2", 3, version=version, name="takes"),
-            beat(group, "m1", 3, version=version, name="moves", rack_id="r1"),
+            beat(group, "m1", first, version=version, name="is told"),
+            beat(group, "m1", first, topic, (0, 1), version=version, name="gives up"),
+            beat(group, "m1", first + 1, version=version, name="nothing"),
+            beat(group, "m2", first + 1, version=version, name="takes"),
+            beat(group, "m1", first + 1, version=version, name="moves", rack_id="r1"),
         ),
         expect=all_of(
             answer("takes", GIVEN).is_([2, 3]),

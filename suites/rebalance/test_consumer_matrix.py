@@ -4,13 +4,14 @@ One claim per cell, made from two tables: STATES (kit/consumer_groups.py) are th
 columns. `consumer_words.py` holds each cell's answer, an error or the member epoch afterwards, and
 the group's state after it.
 
-Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 4.3.1.
+Sources: KIP-848, KIP-1251; GroupMetadataManager@4.3.1; observed on 3.9.2 and
+4.3.1.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from touchstone.harness.model.claim import claim, every, range_
+from touchstone.harness.model.claim import claim, every, newest
 from touchstone.harness.model.expect import all_of, answer
 from touchstone.harness.model.scenario import Ask
 from touchstone.suites.kit import groups
@@ -20,15 +21,17 @@ from touchstone.suites.kit.consumer_groups import (
     CODE,
     EPOCH,
     LEAVE,
+    SINCE_3_9,
     STATE,
     STATES,
     State,
     beat,
     describe,
+    first_epoch,
     join,
     steps_into,
 )
-from touchstone.suites.rebalance.consumer_words import WORDS
+from touchstone.suites.rebalance.consumer_words import FIRST, WORDS, in_the_preview, lowered
 
 MOVING = (
     "unknown", "left", "stable", "behind", "unrevoked", "revoked", "unreleased", "released",
@@ -235,31 +238,40 @@ def _outcome(word: str) -> str:
     return f"{said} and the group is {then}" if then else f"{said} and there is no consumer group"
 
 
-VERSIONS = {True: every("ConsumerGroupHeartbeat"), False: range_("ConsumerGroupHeartbeat", 1)}
+def _outcomes(word: str, earlier: str) -> str:
+    """Both releases' ends of the sentence, where 3.9's is not just an epoch lower."""
+    late, early = _outcome(word), _outcome(earlier)
+    return late if earlier == lowered(word) else f"{late}; in 3.9 it {early}"
 
 
-def _cell(request: Request, state: State, word: str) -> Callable[[Any], None]:
+# On 3.9 the epoch before a member's first is 0, that of a join.
+BEFORE = "of-the-epoch-before"
+ON_4_3 = {"evidence": ("KIP-848", "observed on 4.3.1"), "releases": "4.3"}
+VERSIONS = {True: every("ConsumerGroupHeartbeat"), False: newest("ConsumerGroupHeartbeat")}
+
+
+def _cell(request: Request, state: State, word: str, earlier: str) -> Callable[[Any], None]:
     heartbeat = request.api == "ConsumerGroupHeartbeat"
 
     def test(case: Any) -> Any:
-        group, topic = case.group(), case.topic()
-        s = RequestContext(group, topic, state, case.version if heartbeat else 0)
+        group, topic, first = case.group(), case.topic(), first_epoch(case)
+        version = case.version if heartbeat else 0
+        s = RequestContext(group, topic, state.counted_from(first), version)
         return case.scenario(
-            steps_into(state.name, group, topic),
+            steps_into(state.name, group, topic, first),
             request.asks(s),
             describe(group, name="then"),
-            expect=_expected(request, word),
+            expect=_expected(request, word if first == FIRST else earlier),
         )
 
-    test.__doc__ = f"{state.sentence}, {request.sentence} {_outcome(word)}."
+    test.__doc__ = f"{state.sentence}, {request.sentence} {_outcomes(word, earlier)}."
     test.__module__ = __name__
     name = f"test_consumer_{request.name}_{state.name}".replace("-", "_")
     test.__name__ = test.__qualname__ = name
     return claim(
         f"rebalance.consumer-{request.name}-when-{state.name}",
-        evidence=("KIP-848", "observed on 4.3.1"),
-        releases="4.3",
         config=CLUSTER,
+        **(ON_4_3 if request.name.startswith(BEFORE) and not state.before else SINCE_3_9),
         switches=SWITCHES.get((request.name, state.name), ()),
         **({"api": request.api, "versions": VERSIONS[state.name == "stable"]} if heartbeat else {}),
     )(test)
@@ -272,6 +284,7 @@ SWITCHES: Mapping[tuple[str, str], tuple[str, ...]] = {
 for _request in REQUESTS:
     for _state in _request.states:
         if (_request.name, _state) in WORDS:
-            _made = _cell(_request, STATES[_state], WORDS[_request.name, _state])
+            _name = _request.name, _state
+            _made = _cell(_request, STATES[_state], WORDS[_name], in_the_preview(_name))
             globals()[_made.__name__] = _made
 del _made

@@ -71,7 +71,7 @@ def _ousted(group: Any, topic: Any) -> list[Any]:
     """m1 was away and m2 took its place."""
     return [
         *started(group, topic),
-        *STATES["away"].steps(group, topic),
+        *STATES["away"].steps(group, topic, 2),
         join(group, "m2", topic, name="m2 comes", instance_id="i1"),
     ]
 
@@ -108,12 +108,12 @@ def _of_c(group: Any, topic: Any = None, owned: Any = None, *, epoch: int) -> As
 
 CELLS = {
     "nobody-fetches-of-an-empty-group": Cell(
-        lambda g, t: [*started(g, t), *STATES["left"].steps(g, t)],
+        lambda g, t: [*started(g, t), *STATES["left"].steps(g, t, 2)],
         lambda g, t: _offsets(g, t, -1, None),
         at=FETCHED,
     ),
     "a-stranger-says-good-bye": Cell(
-        lambda g, t: [*started(g, t), *STATES["stable"].steps(g, t)],
+        lambda g, t: [*started(g, t), *STATES["stable"].steps(g, t, 2)],
         lambda g, t: beat(g, "stranger", LEAVE, name="ask"),
         "UNKNOWN_MEMBER_ID",
     ),
@@ -171,7 +171,7 @@ CELLS = {
         _away, lambda g, t: groups.join("x", g, member="m2", protocols=wants(), name="ask")
     ),
     "a-consumer-commits-what-it-has-had": Cell(
-        lambda g, t: [*started(g, t), *STATES["revoked"].steps(g, t)],
+        lambda g, t: [*started(g, t), *STATES["revoked"].steps(g, t, 2)],
         lambda g, t: groups.commit("x", g, t, 2, member="m1", version=9, name="ask"),
         at=groups.OFFSET_CODE,
     ),

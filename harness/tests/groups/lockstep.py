@@ -27,6 +27,11 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 EXAMPLES = int(os.environ.get("TOUCHSTONE_EXAMPLES", "30"))
 STEPS = 25
 AGREE_S, QUIET_S, PATIENCE_S = 4.0, 0.02, 30
+# 3.9 then has all groups in the coordinator that was written for KIP-848, classic ones too.
+PREVIEW = {
+    "group.coordinator.rebalance.protocols": "classic,consumer",
+    "group.consumer.migration.policy": "bidirectional",
+}
 LOOKS = 30  # at the least: on a busy machine one may take seconds
 NEWEST = 8  # of the versions that are tried, if a machine says no other
 BUSY = (ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,

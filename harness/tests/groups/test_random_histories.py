@@ -19,6 +19,7 @@ from hypothesis.stateful import precondition, rule
 
 from touchstone.harness.targets import matrix
 from touchstone.harness.tests.groups.lockstep import (
+    PREVIEW,
     QUIET_S,
     Lockstep,
     apart,
@@ -212,3 +213,7 @@ def _described(side: Side) -> dict[str, Any]:
 @pytest.mark.parametrize("release", RELEASES)
 def test_random_histories_agree(release):
     compare(Histories, release, APIS, config=HASTE, topics={TOPIC: PARTITIONS})
+
+
+def test_random_histories_agree_on_the_newer_coordinator_of_3_9():
+    compare(Histories, "3.9", APIS, config=HASTE | PREVIEW, topics={TOPIC: PARTITIONS})

@@ -38,8 +38,8 @@ def setting(broker: config_view.Configured, group_id: str, name: str) -> str | N
     if own is not None:
         return own
     definition = config_view.group_definitions(broker.persona.release).get(name)
-    if definition is None:
-        return None
+    if definition is None:  # of a release whose groups have no configs of their own (3.9)
+        return config_view.setting(broker, f"group.{name}")
     synonym = definition.synonym
     value = config_view.setting(broker, synonym) if synonym and synonym != name else None
     return definition.default if value is None else value

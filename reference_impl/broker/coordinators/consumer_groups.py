@@ -32,9 +32,11 @@ from touchstone.reference_impl.group import (
 )
 from touchstone.reference_impl.group.consumer_coordinator import ConsumerCoordinator
 from touchstone.reference_impl.group.consumer_group import JOIN_EPOCH, ConsumerGroup, ConsumerMember
+from touchstone.reference_impl.group.consumer_rules import ConsumerRules
 from touchstone.reference_impl.group.heartbeat import Beat, HeartbeatResult, Settings
 from touchstone.reference_impl.group.join_messages import Join, refusal, synced
 from touchstone.reference_impl.group.members import Group
+from touchstone.reference_impl.group.preview_assignor import AssignmentFailed
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -42,6 +44,7 @@ from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
+    from touchstone.reference_impl.broker.personas.persona import Persona
 
 ASSIGNORS = ("uniform", "range")
 RESOLVED_AFTER_MS = 0
@@ -53,7 +56,10 @@ class ConsumerGroups:
 
     def __init__(self, broker: Broker) -> None:
         self._broker, self._groups = broker, broker.room(Groups)
-        self.coordinator = ConsumerCoordinator(partial(topic_view, broker), self._settings)
+        self.rules = rules_of(broker.persona)
+        self.coordinator = ConsumerCoordinator(
+            partial(topic_view, broker), self._settings, self.rules
+        )
 
     def adopt(self, now: int) -> None:
         """See to the groups that were loaded."""
@@ -76,11 +82,16 @@ class ConsumerGroups:
         standing = self._groups.coordinator.groups.get(beat.group_id)
         consumer_group, pairs = self._opened(standing, beat, now)
         consumer_group.sees = beat.sees
-        told = (
-            consumers.leave(consumer_group, beat)
-            if beat.epoch < 0
-            else consumers.beat(consumer_group, beat, now)
-        )
+        try:
+            told = (
+                consumers.leave(consumer_group, beat)
+                if beat.epoch < 0
+                else consumers.beat(consumer_group, beat, now)
+            )
+        except AssignmentFailed:  # it comes last, when the member has changed already
+            if standing is not None and standing.consumer_group is consumer_group:
+                self._read_again(standing, now)
+            raise
         group = standing or self._groups.coordinator.create(beat.group_id, now)
         if group.consumer_group is None:
             _end_classic(group)
@@ -164,6 +175,8 @@ class ConsumerGroups:
             try:
                 held = consumer_group.instances.get(instance_id or "", member_id)
                 member = classic_members.known(consumer_group, member_id or held, instance_id)
+                if member.classic is None and not self.rules.anybody_is_put_out:
+                    raise ApiError(ErrorCode.UNKNOWN_MEMBER_ID)
             except ApiError as refused:
                 codes.append(refused.code)
             else:
@@ -193,7 +206,7 @@ class ConsumerGroups:
             if not joins:
                 kind = "Consumer group" if beat.epoch > 0 else "Group"
                 raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {beat.group_id} not found.")
-            return ConsumerGroup(beat.group_id), []
+            return self.coordinator.new_group(beat.group_id), []
         if group.consumer_group is not None:
             return group.consumer_group, []
         if not joins or group.streams_group is not None:
@@ -201,9 +214,10 @@ class ConsumerGroups:
             raise ApiError(ErrorCode.GROUP_ID_NOT_FOUND, words)
         ended: list[RecordPair] = [log_records.group_tombstone(group.id)]
         if group.state is State.EMPTY:
-            return ConsumerGroup(group.id), ended
+            return self.coordinator.new_group(group.id), ended
         settings = self._settings(group.id)
-        return conversion.upgraded(group, settings, topic_view(self._broker), now), ended
+        view = topic_view(self._broker)
+        return conversion.upgraded(group, settings, view, now, self.rules), ended
 
     def _keep(
         self,
@@ -232,10 +246,7 @@ class ConsumerGroups:
 
         def kept(code: int, at: int) -> None:
             if code:
-                self._groups.log.read_again(group, at)
-                if group.consumer_group is not None:
-                    self.coordinator.adopt(group.consumer_group, at)
-                self._watch(group, at)
+                self._read_again(group, at)
             then(code, at)
 
         self._watch(group, now)
@@ -245,6 +256,13 @@ class ConsumerGroups:
             then(ErrorCode.NONE, now)
         if rebalances is not None:
             self._groups.coordinator.begin(group, now, rebalances=rebalances)
+
+    def _read_again(self, group: Group, now: int) -> None:
+        """What was to change did not happen."""
+        self._groups.log.read_again(group, now)
+        if group.consumer_group is not None:
+            self.coordinator.adopt(group.consumer_group, now)
+        self._watch(group, now)
 
     def _resolve_later(self, group: Group, expressions: frozenset[str], now: int) -> None:
         consumer_group = group.consumer_group
@@ -301,6 +319,28 @@ def leadership_changed(broker: Broker, now: int) -> None:
     """A partition of `__consumer_offsets` has another leader: see to its groups."""
     groups.leadership_changed(broker, now)
     broker.room(ConsumerGroups).adopt(now)
+
+
+def rules_of(persona: Persona) -> ConsumerRules:
+    quirk = persona.quirk
+    return ConsumerRules(
+        first_epoch=quirk("consumer-groups.begin-at-epoch"),
+        joins_name_topics=quirk("consumer-groups.joins-name-topics"),
+        away_names_itself=quirk("consumer-groups.the-away-name-themselves"),
+        compares_epochs=quirk("consumer-groups.every-epoch-is-compared"),
+        drops_at_once=quirk("consumer-groups.unwanted-topics-go-at-once"),
+        revoking_ends_an_epoch=quirk("consumer-groups.revoking-ends-an-epoch"),
+        waits_for_itself=quirk("consumer-groups.members-wait-for-themselves"),
+        anybody_is_put_out=quirk("consumer-groups.anybody-is-put-out"),
+        follows_target=quirk("consumer-groups.classic-members-follow-the-target"),
+        policy_bars_joins=quirk("consumer-groups.migration-policy-bars-joins"),
+        ends_by_replacement=quirk("consumer-groups.end-by-replacement"),
+        custom_assignors_stay=quirk("consumer-groups.custom-assignors-stay-classic"),
+        instances_come_first=quirk("consumer-groups.targets-go-by-instances"),
+        early_uniform=quirk("consumer-groups.uniform-is-the-first"),
+        least_buckets=quirk("consumer-groups.assignments-have-buckets"),
+        keeps_topics=quirk("consumer-groups.topics-are-records"),
+    )
 
 
 def _end_classic(group: Group) -> None:

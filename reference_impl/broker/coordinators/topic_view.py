@@ -31,6 +31,7 @@ def topic_view(broker: Broker) -> View:
     cluster = broker.cluster
     if found is not None and found.version == cluster.generation:
         return found
+    told_apart = broker.persona.quirk("consumer-groups.topics-are-records")
     topics = {}
     for topic in cluster.topics.values():
         racks = tuple(
@@ -41,8 +42,10 @@ def topic_view(broker: Broker) -> View:
             )
             for part in topic.partitions
         )
+        if told_apart:
+            racks = tuple(tuple(sorted(set(each))) for each in racks)
         hashed = topic_hash(topic.name, topic.id, racks)
-        topics[topic.name] = Topic(topic.id, len(topic.partitions), hashed)
+        topics[topic.name] = Topic(topic.id, len(topic.partitions), hashed, racks)
     old = found.topics.values() if found is not None else ()
     new = {topic.id for topic in topics.values()} - {topic.id for topic in old}
     created = cluster.generation if new or found is None else found.created

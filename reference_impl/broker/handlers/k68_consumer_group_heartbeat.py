@@ -42,7 +42,7 @@ def handle(
         return heartbeat_answer(told.member_id, told.epoch, interval, told.assignment)
 
     try:
-        check(beat, ASSIGNORS, ids_are_given=given)
+        check(beat, ASSIGNORS, consumers.rules, ids_are_given=given)
         code = groups.refusal(beat.group_id, member=True)
         if code:
             return fail(request, code)

@@ -8,14 +8,16 @@ Observed on 3.9.2 and 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import NamedTuple
 
 from touchstone.reference_impl.broker.authorized_operations import (
     GROUP_CONFIG_OPERATIONS,
     GROUP_OPERATIONS,
     NOT_ASKED,
 )
+from touchstone.reference_impl.broker.control.internal_topics import OFFSETS
 from touchstone.reference_impl.broker.coordinators.consumer_groups import ASSIGNORS
 from touchstone.reference_impl.broker.coordinators.group_answers import (
     described,
@@ -32,11 +34,19 @@ from touchstone.reference_impl.group.consumer_group import (
     ConsumerMember,
     TopicIdPartition,
 )
-from touchstone.reference_impl.group.java_maps import java_order, timeline_order
+from touchstone.reference_impl.group.java_maps import java_order, partition_order, timeline_order
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 _SPEAKS_CLASSIC, _SPEAKS_CONSUMER = 0, 1
+
+
+class _Form(NamedTuple):
+    """What a description has."""
+
+    rights: int
+    why: bool  # a message where there is nothing to describe
+    revoked: bool  # what a member has to give up, as something it has
 
 
 def handle(
@@ -49,10 +59,38 @@ def handle(
 ) -> Struct:
     if not (persona.quirk("groups.consumer-protocol-is-on") and groups.serves("consumer")):
         return fail(request, ErrorCode.UNSUPPORTED_VERSION)
-    asked = in_answered_order(request.body["group_ids"])
-    rights = _rights(request, persona)
-    once = cache(lambda group_id: _described(groups, shares, cluster, group_id, rights))
-    return {"groups": [once(group_id) for group_id in asked]}
+    form = _Form(
+        _rights(request, persona),
+        persona.quirk("consumer-groups.descriptions-say-why"),
+        persona.quirk("consumer-groups.revoked-partitions-are-described"),
+    )
+    once = cache(lambda group_id: _described(groups, shares, cluster, group_id, form))
+    if persona.quirk("consumer-groups.partitions-describe-all"):
+        return _by_each_partition(request, groups, once)
+    return {"groups": [once(group_id) for group_id in in_answered_order(request.body["group_ids"])]}
+
+
+def _by_each_partition(request: Request, groups: Groups, once: Callable[[str], Struct]) -> Struct:
+    """3.9 hands each partition's coordinator the whole request; a group of another is not there.
+
+    An empty id gets a row without an id, which cannot be written, so all fail.
+    """
+    asked = request.body["group_ids"]
+    if "" in asked:
+        return fail(request, ErrorCode.UNKNOWN_SERVER_ERROR)
+    place = groups.log.partition_of
+    rows = []
+    for partition in partition_order(OFFSETS, dict.fromkeys(map(place, asked))):
+        mine = {group_id for group_id in asked if place(group_id) == partition}
+        led = not any(groups.refusal(group_id, member=True) for group_id in mine)
+        rows += [
+            once(group_id)
+            if group_id in mine
+            else described(group_id, ErrorCode.GROUP_ID_NOT_FOUND)
+            for group_id in asked
+            if led or group_id in mine
+        ]
+    return {"groups": rows}
 
 
 def fail(request: Request, code: int) -> Struct:
@@ -60,17 +98,17 @@ def fail(request: Request, code: int) -> Struct:
 
 
 def _described(
-    groups: Groups, shares: ShareGroups, cluster: Cluster, group_id: str, rights: int
+    groups: Groups, shares: ShareGroups, cluster: Cluster, group_id: str, form: _Form
 ) -> Struct:
     code = groups.refusal(group_id, member=True)
     if code:
         return described(group_id, code)
     group = groups.coordinator.groups.get(group_id)
     if group is not None and group.consumer_group is not None:
-        return described(group_id, code) | _shown(cluster, group.consumer_group, rights)
+        return described(group_id, code) | _shown(cluster, group.consumer_group, form)
     missing = group is None and not shares.is_shared(group_id)
-    why = "not found" if missing else "is not a consumer group"
-    return described(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {why}.")
+    words = f"Group {group_id} {'not found' if missing else 'is not a consumer group'}."
+    return described(group_id, ErrorCode.GROUP_ID_NOT_FOUND, words if form.why else None)
 
 
 def _rights(request: Request, persona: Persona) -> int:
@@ -79,20 +117,22 @@ def _rights(request: Request, persona: Persona) -> int:
     return GROUP_OPERATIONS | configs if asked else NOT_ASKED
 
 
-def _shown(cluster: Cluster, group: ConsumerGroup, rights: int) -> Struct:
+def _shown(cluster: Cluster, group: ConsumerGroup, form: _Form) -> Struct:
     return {
         "group_state": str(group.state),
         "group_epoch": group.epoch,
         "assignment_epoch": group.assignment_epoch,
         "assignor_name": group.assignor(ASSIGNORS[0], timeline_order(ASSIGNORS).index),
         "members": [
-            _member(cluster, group, group.members[each]) for each in timeline_order(group.members)
+            _member(cluster, group, group.members[each], form)
+            for each in timeline_order(group.members)
         ],
-        "authorized_operations": rights,
+        "authorized_operations": form.rights,
     }
 
 
-def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> Struct:
+def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember, form: _Form) -> Struct:
+    held = (member.assigned, member.revoking) if form.revoked else (member.assigned,)
     return {
         "member_id": member.id,
         "instance_id": member.instance_id,
@@ -102,7 +142,7 @@ def _member(cluster: Cluster, group: ConsumerGroup, member: ConsumerMember) -> S
         "client_host": member.client_host,
         "subscribed_topic_names": list(member.names),
         "subscribed_topic_regex": member.regex,
-        "assignment": _assignment(cluster, member.assigned, member.revoking),
+        "assignment": _assignment(cluster, *held),
         "target_assignment": _assignment(cluster, group.target.get(member.id, frozenset())),
         "member_type": _SPEAKS_CONSUMER if member.classic is None else _SPEAKS_CLASSIC,
     }

@@ -10,7 +10,7 @@ each value carries the evidence it was observed or read in.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from touchstone.reference_impl.broker.personas.quirks import QUIRKS
@@ -28,6 +28,19 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """A list that a broker starts with, and what the release does otherwise where it has `word`."""
+
+    name: str
+    word: str
+    quirks: Mapping[str, Any]
+    evidence: str
+
+    def is_in(self, config: Mapping[str, str]) -> bool:
+        return self.word in {one.strip().lower() for one in config.get(self.name, "").split(",")}
+
+
+@dataclass(frozen=True, slots=True)
 class Persona:
     release: str  # "4.3", as targets name it
     observed: str  # "4.3.1", the release that was asked
@@ -40,6 +53,7 @@ class Persona:
     unlisted_but_served: Ranges = field(default_factory=dict)  # on the broker listener
     quirks: Mapping[str, Any] = field(default_factory=dict)  # name -> value
     evidence: Mapping[str, str] = field(default_factory=dict)  # name -> where it was seen
+    settings: tuple[Setting, ...] = ()  # those that change quirks when the broker starts
 
     def listed(self, *, controller: bool = False) -> Ranges:
         return self.controller_listener if controller else self.broker_listener
@@ -52,6 +66,19 @@ class Persona:
 
     def quirk(self, name: str) -> Any:
         return self.quirks[name]
+
+    def started_with(self, config: Mapping[str, str]) -> Persona:
+        """The persona of a broker that starts with these settings."""
+        found = self
+        for one in self.settings:
+            if one.is_in(config):
+                seen = dict.fromkeys(one.quirks, one.evidence)
+                found = replace(
+                    found,
+                    quirks={**found.quirks, **one.quirks},
+                    evidence={**found.evidence, **seen},
+                )
+        return found
 
 
 def ranges(text: str) -> Ranges:

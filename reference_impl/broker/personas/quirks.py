@@ -9,6 +9,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.personas import (
     acl_path,
+    consumer_path,
     control_path,
     controller_path,
     data_path,
@@ -28,6 +29,7 @@ TABLES = (
     data_path,
     disk_path,
     group_path,
+    consumer_path,
     log_path,
     registry_path,
     controller_path,

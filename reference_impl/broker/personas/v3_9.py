@@ -1,9 +1,16 @@
 """Kafka 3.9.2 as a KRaft node: the last release that also reads the oldest versions.
 
-Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners.
+Ranges as a real 3.9.2 lists them in ApiVersions, on both listeners; it lists the same, and the same
+features, when it serves the preview of KIP-848.
 """
 
-from touchstone.reference_impl.broker.personas.persona import Feature, Persona, ranges, values
+from touchstone.reference_impl.broker.personas.persona import (
+    Feature,
+    Persona,
+    Setting,
+    ranges,
+    values,
+)
 from touchstone.reference_impl.broker.personas.quirks import column
 
 BROKER_LISTENER = ranges(
@@ -24,6 +31,26 @@ CONTROLLER_LISTENER = ranges(
     """
 )
 
+# The coordinator that was written for KIP-848 then has all groups, classic ones too (KafkaConfig.
+# isNewGroupCoordinatorEnabled@3.9.0), so these are quirks of groups of any kind.
+PREVIEW = Setting(
+    "group.coordinator.rebalance.protocols",
+    "consumer",
+    {
+        "groups.consumer-protocol-is-on": True,
+        "groups.newer-coordinator": True,
+        "groups.assignments-are-always-shown": True,
+        "groups.ties-are-broken-as-by": "java",
+        "groups.syncs-are-signs-of-life": False,
+        "groups.tombstones-need-a-generation": False,
+        "groups.loaded-ones-are-listed-meanwhile": False,
+        "offsets.groups-end-with-their-last": False,
+        "offsets.partitions-are-answered-once": False,
+        "offsets.too-large-commits-are-told-apart": False,
+    },
+    "observed on 3.9.2 with group.coordinator.rebalance.protocols=classic,consumer",
+)
+
 PERSONA = Persona(
     release="3.9",
     observed="3.9.2",
@@ -37,5 +64,6 @@ PERSONA = Persona(
         Feature("metadata.version", 1, 21),
     ),
     finalized={"metadata.version": 21},
+    settings=(PREVIEW,),
     **values(column("3.9")),
 )

@@ -31,6 +31,7 @@ class Village(Town):
 
     def __init__(self, **how) -> None:
         super().__init__(**how)
+        self.newest = how.get("release", "4.3") != "3.9"  # the version of both APIs
         self.cluster.create("u", [[0, 1, 2]] * 4, {})
         self.run(1000)
 
@@ -42,7 +43,7 @@ class Village(Town):
         if owned is not None:
             topic = self.cluster.topics["u"].id
             body["topic_partitions"] = [{"topic_id": topic, "partitions": owned}]
-        answer = self.say(broker, "ConsumerGroupHeartbeat", 1, body, ms)
+        answer = self.say(broker, "ConsumerGroupHeartbeat", int(self.newest), body, ms)
         if answer is WAITING:
             return WAITING
         if answer["error_code"]:
@@ -53,7 +54,9 @@ class Village(Town):
 
     def shown(self, broker=0):
         asked = {"group_ids": [GROUP]}
-        (row,) = self.say(broker, "ConsumerGroupDescribe", 1, asked, ms=SOON)["groups"]
+        (row,) = self.say(broker, "ConsumerGroupDescribe", int(self.newest), asked, ms=SOON)[
+            "groups"
+        ]
         return row
 
     def moves(self, broker=1):
