@@ -13,6 +13,7 @@ from touchstone.reference_impl.broker.personas.releases import Rows
 _SEEN = (
     "observed on 3.9.2 with group.coordinator.rebalance.protocols=classic,consumer, and on 4.3.1"
 )
+_READ = "read in GroupMetadataManager@3.9.0, not tried there; observed on 4.3.1"
 
 ROWS: Rows = {
     "consumer-groups.begin-at-epoch": (
@@ -65,18 +66,18 @@ ROWS: Rows = {
         "Where migration is disabled no classic member joins a consumer group; without the quirk "
         "the policy is asked only for upgrades and downgrades.",
         {"1.0": False, "4.3": True},
-        _SEEN,
+        _READ,
     ),
     "consumer-groups.end-by-replacement": (
         "A static member that is the only one of the consumer protocol and comes back with the "
         "classic one makes its group a classic one.",
         {"1.0": False, "4.3": True},
-        _SEEN,
+        _READ,
     ),
     "consumer-groups.custom-assignors-stay-classic": (
         "A classic group whose assignments have user data is not upgraded.",
         {"1.0": False, "4.3": True},
-        _SEEN,
+        _READ,
     ),
     "consumer-groups.the-away-name-themselves": (
         "A heartbeat of a static member that goes away has a member id, whatever its version.",
@@ -124,6 +125,6 @@ ROWS: Rows = {
         "their hash (KIP-1101), when a target was worked out and when each partition was assigned "
         "(KIP-1251).",
         {"1.0": True, "4.3": False},
-        _SEEN,
+        _READ,
     ),
 }
