@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Set
-from functools import partial
+from contextlib import ExitStack
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -101,14 +102,25 @@ def trusted(authority, tmp_path_factory) -> str:
 
 
 @pytest.fixture(scope="module")
-def listeners(request, authority, tmp_path_factory) -> Iterator[Listeners]:
+def running(authority, tmp_path_factory) -> Iterator[Callable[[str], Listeners]]:
+    """Starts what is named, once; a fixture with a parameter would start it for each case."""
+    with ExitStack() as stack:
+
+        @cache
+        def start(where: str) -> Listeners:
+            kind, _, release = where.partition("@")
+            mechanisms = [each for each in kinds(release) if each not in BY_TOKEN]
+            config = logins.settings(authority, tmp_path_factory.mktemp("keys"), mechanisms)
+            begin = logins.kafka if kind == "kafka" else logins.ours
+            return stack.enter_context(begin(release, config))
+
+        yield start
+
+
+@pytest.fixture
+def listeners(request, running) -> Listeners:
     """Of the broker that a test names."""
-    kind, _, release = request.param.partition("@")
-    mechanisms = [each for each in kinds(release) if each not in BY_TOKEN]
-    config = logins.settings(authority, tmp_path_factory.mktemp("keys"), mechanisms)
-    started = logins.kafka if kind == "kafka" else logins.ours
-    with started(release, config) as running:
-        yield running
+    return running(request.param)
 
 
 def topic() -> str:
