@@ -1,191 +1,193 @@
-"""Other people's clients say who they are: each mechanism, right secrets and wrong ones.
+"""Other people's clients say who they are: each mechanism, on both kinds of listener.
 
-The listeners are ours, as an application's tests would embed them. A client with the right secret
-writes a record and reads it; with a wrong one it is told so by its own library.
+A client with the right secret writes a record and reads it; with a wrong one it says so, in its own
+words and the broker's, and they are the same on real Kafka. Delegation tokens are for the clients
+that can log in with one, Java's and franz-go.
 """
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import logging
-import warnings
+from collections.abc import Callable, Iterator, Set
+from contextlib import ExitStack
+from functools import cache, partial
+from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
-from aiokafka import errors as aiokafka_errors
-from confluent_kafka import Consumer, KafkaError, Producer
-from confluent_kafka.admin import AdminClient
+import trustme
 
-with warnings.catch_warnings():  # it reads its schemas in a way that Python 3.11 deprecates
-    warnings.simplefilter("ignore", DeprecationWarning)
-    from kafka import KafkaConsumer, KafkaProducer
-    from kafka import errors as kafka_errors
-
-from touchstone.harness.tests.clients.programs import PATIENCE_S, said
-from touchstone.reference_impl.io.server import serve
+from touchstone.harness.tests.clients import logins, sasl_clients
+from touchstone.harness.tests.clients.logins import (
+    BY_TOKEN,
+    KINDS,
+    OAUTHBEARER,
+    OLDEST,
+    PLAIN,
+    PROTOCOLS,
+    SCRAM,
+    Listeners,
+    Login,
+)
+from touchstone.harness.tests.clients.programs import PATIENCE_S
+from touchstone.harness.tests.clients.sasl_clients import ONE, UNHEARD
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(4 * PATIENCE_S),
+    pytest.mark.timeout(8 * PATIENCE_S),
     # kafka-python and aiokafka leave sockets behind that were refused.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
-SECURITY = "org.apache.kafka.common.security"
-USER, PASSWORD = "alice", 'alice, "her" secret=1'
-LISTENER = "SASL_PLAINTEXT"
-QUOTED = PASSWORD.replace('"', '\\"')
-SETTINGS = {
-    "listeners": f"PLAINTEXT://127.0.0.1:0,{LISTENER}://127.0.0.1:0",
-    "sasl.enabled.mechanisms": ",".join(MECHANISMS),
-    "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
-        f'{SECURITY}.plain.PlainLoginModule required user_{USER}="{QUOTED}";'
-    ),
-    **{
-        f"listener.name.sasl_plaintext.{mechanism.lower()}.sasl.jaas.config": (
-            f"{SECURITY}.scram.ScramLoginModule required;"
-        )
-        for mechanism in MECHANISMS[1:]
-    },
-    "listener.name.sasl_plaintext.connections.max.reauth.ms": "2000",
-    "connection.failed.authentication.delay.ms": "10",
-    "group.initial.rebalance.delay.ms": "0",
-    "offsets.topic.replication.factor": "1",
-    "offsets.topic.num.partitions": "1",
+# What a client says of a refusal, with the broker's own words in it.
+SAID = {
+    "librdkafka": "_AUTHENTICATION: SASL authentication error: {}",
+    "kafka-python": "SaslAuthenticationFailedError: {}",
+    "aiokafka": "SaslAuthenticationFailed: {}",
+    "franz-go": "{}: SASL_AUTHENTICATION_FAILED: SASL Authentication failed.",
+    "java": "SaslAuthenticationException: {}",
 }
-QUIET = logging.getLogger("librdkafka")
+# These do not say the byte that the broker answers its words to (RFC 7628, 3.2.3).
+SAID_OF_A_BEARER = SAID | {
+    "aiokafka": "UnknownTopicOrPartitionError",
+    "franz-go": "unexpected data in oauth response",
+}
+LIVE = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
+WHERE = {
+    "reference@1.0": [],
+    "reference@2.8": [],
+    "reference@4.3": [],
+    "kafka@4.3": LIVE,
+}
+# By day older releases are spoken to without TLS, and Java speaks once: to the newest, over TLS.
+BY_NIGHT = {(f"reference@{release}", PROTOCOLS[1]) for release in ("1.0", "2.8")}
+JAVA_BY_NIGHT = {(f"reference@{release}", PROTOCOLS[0]) for release in ("2.8", "4.3")} | BY_NIGHT
+DEFECTS = {
+    PLAIN: "sasl-passwords-not-checked",
+    **dict.fromkeys(SCRAM, "scram-proofs-not-checked"),
+    OAUTHBEARER: "bearer-tokens-not-checked",
+}
 _numbers = itertools.count()
 
 
-@pytest.fixture(scope="module", params=["1.0", "2.8", "4.3"])
-def cluster(request):
-    users = [f"{kind}=[name={USER},password={PASSWORD_OF_SCRAM}]" for kind in MECHANISMS[1:]]
-    with serve(release=request.param, config=SETTINGS, scram=users) as running:
-        yield running
+def kinds(where: str) -> tuple[str, ...]:
+    return OLDEST if where.endswith("1.0") else KINDS
 
 
-PASSWORD_OF_SCRAM = "alice secret=1"  # --add-scram splits at commas, as Kafka does
+def places(by_night: Set[tuple[str, str]]) -> list[Any]:
+    return [
+        pytest.param(
+            where, protocol,
+            marks=[*marks, *([pytest.mark.nightly] if (where, protocol) in by_night else [])],
+        )
+        for where, marks in WHERE.items() for protocol in PROTOCOLS
+    ]  # fmt: skip
 
 
-def secret(mechanism: str) -> str:
-    return PASSWORD if mechanism == "PLAIN" else PASSWORD_OF_SCRAM
+CASES = [
+    pytest.param(*place.values, kind, marks=place.marks)
+    for place in places(BY_NIGHT) for kind in kinds(place.values[0])
+]  # fmt: skip
+WITHOUT_TOKENS = [case for case in CASES if case.values[2] not in BY_TOKEN]
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def trusted(authority, tmp_path_factory) -> str:
+    file = tmp_path_factory.mktemp("trusted") / "ca.pem"
+    authority.cert_pem.write_to_path(str(file))
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def running(authority, tmp_path_factory) -> Iterator[Callable[[str], Listeners]]:
+    """Starts what is named, once; a fixture with a parameter would start it for each case."""
+    with ExitStack() as stack:
+
+        @cache
+        def start(where: str) -> Listeners:
+            kind, _, release = where.partition("@")
+            mechanisms = [each for each in kinds(release) if each not in BY_TOKEN]
+            config = logins.settings(authority, tmp_path_factory.mktemp("keys"), mechanisms)
+            begin = logins.kafka if kind == "kafka" else logins.ours
+            return stack.enter_context(begin(release, config))
+
+        yield start
 
 
 @pytest.fixture
-def where(cluster) -> str:
-    return cluster.listeners[LISTENER][0]
+def listeners(request, running) -> Listeners:
+    """Of the broker that a test names."""
+    return running(request.param)
 
 
-@pytest.fixture
 def topic() -> str:
     return f"sasl-{next(_numbers)}"
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_librdkafka_with_the_right_secret(where, topic, mechanism):
-    own = librdkafka(where, mechanism, secret(mechanism))
-    producer = Producer(own | {"linger.ms": 0}, logger=QUIET)
-    producer.produce(topic, b"one")
-    assert producer.flush(PATIENCE_S) == 0
-    consumer = Consumer(own | {"group.id": topic, "auto.offset.reset": "earliest"}, logger=QUIET)
-    consumer.subscribe([topic])
-    message = consumer.poll(PATIENCE_S)
-    assert message.value() == b"one"
-    consumer.close()
+def refused(client: str, kind: str, release: str) -> str:
+    if kind == OAUTHBEARER:
+        status = '{"status":"insufficient_scope", "scope":"[orders]"}'
+        return SAID_OF_A_BEARER[client].format(status)
+    if kind == PLAIN:
+        return SAID[client].format("Authentication failed: Invalid username or password")
+    when = "" if release == "1.0" else " during authentication"
+    why = f"due to invalid credentials with SASL mechanism {kind.split()[0]}"
+    return SAID[client].format(f"Authentication failed{when} {why}")
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("user", [USER, "nobody"])
-def test_librdkafka_with_a_wrong_secret(where, mechanism, user):
-    errors: list[KafkaError] = []
-    own = librdkafka(where, mechanism, "wrong", user) | {"error_cb": errors.append}
-    admin = AdminClient(own, logger=QUIET)
-    while not any(each.code() == KafkaError._AUTHENTICATION for each in errors):
-        admin.poll(0.1)
+def wanted(listeners: Listeners, protocol: str, kind: str, client: str) -> dict[Login, str]:
+    """Each login, and what the client must say of it."""
+    wrong = dict.fromkeys(listeners.wrong(protocol, kind), refused(client, kind, listeners.release))
+    return {listeners.right(protocol, kind): ONE} | wrong
 
 
-def librdkafka(where: str, mechanism: str, password: str, user: str = USER) -> dict:
-    return {
-        "bootstrap.servers": where, "security.protocol": LISTENER, "sasl.mechanism": mechanism,
-        "sasl.username": user, "sasl.password": password,
-    }  # fmt: skip
+def check(
+    listeners: Listeners, protocol: str, kind: str, client: str, run: Callable[..., str]
+) -> None:
+    asked = wanted(listeners, protocol, kind, client)
+    said = {login: run(listeners.where[protocol], topic(), login) for login in asked}
+    unheard = {login for login, words in said.items() if words == UNHEARD and asked[login] != ONE}
+    assert said == asked | dict.fromkeys(unheard, UNHEARD)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_kafka_python(where, topic, mechanism):
-    own = python(where, mechanism, secret(mechanism))
-    producer = KafkaProducer(**own)
-    producer.send(topic, b"one").get(PATIENCE_S)
-    producer.close()
-    consumer = KafkaConsumer(
-        topic, **own, auto_offset_reset="earliest", consumer_timeout_ms=PATIENCE_S * 1000
-    )
-    assert next(consumer).value == b"one"
-    consumer.close()
-    with pytest.raises(kafka_errors.KafkaError):
-        KafkaProducer(**python(where, mechanism, "wrong"), bootstrap_timeout_ms=2000)
+@pytest.mark.parametrize(("listeners", "protocol", "kind"), WITHOUT_TOKENS, indirect=["listeners"])
+@pytest.mark.parametrize("client", ["librdkafka", "kafka-python", "aiokafka"])
+def test_python(listeners, protocol, kind, client, trusted):
+    run = getattr(sasl_clients, client.replace("-", "_"))
+    check(listeners, protocol, kind, client, partial(run, authority=trusted))
 
 
-def python(where: str, mechanism: str, password: str) -> dict:
-    return {
-        "bootstrap_servers": where, "security_protocol": LISTENER, "sasl_mechanism": mechanism,
-        "sasl_plain_username": USER, "sasl_plain_password": password,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_aiokafka(where, topic, mechanism):
-    async def right() -> bytes:
-        own = python(where, mechanism, secret(mechanism))
-        producer = AIOKafkaProducer(**own)
-        await producer.start()
-        await producer.send_and_wait(topic, b"one")
-        await producer.stop()
-        consumer = AIOKafkaConsumer(topic, **own, auto_offset_reset="earliest")
-        await consumer.start()
-        message = await asyncio.wait_for(consumer.getone(), PATIENCE_S)
-        await consumer.stop()
-        return message.value
-
-    async def wrong() -> None:
-        producer = AIOKafkaProducer(**python(where, mechanism, "wrong"))
-        try:
-            await producer.start()
-        finally:
-            await producer.stop()
-
-    assert asyncio.run(right()) == b"one"
-    with pytest.raises(aiokafka_errors.KafkaError):
-        asyncio.run(wrong())
-
-
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_franz_go(where, topic, mechanism, franz):
-    assert franz(where, topic, mechanism, USER, secret(mechanism), "") == "read one\n"
-    for user, password in ((USER, "wrong"), ("nobody", secret(mechanism))):
-        told = franz(where, topic, mechanism, user, password, "")
-        assert "SASL_AUTHENTICATION_FAILED" in told, told
+@pytest.mark.parametrize(("listeners", "protocol", "kind"), CASES, indirect=["listeners"])
+def test_franz_go(listeners, protocol, kind, trusted, franz):
+    run = partial(sasl_clients.franz_go, franz, authority=trusted)
+    check(listeners, protocol, kind, "franz-go", run)
 
 
 @pytest.mark.java
 @pytest.mark.maven
 @pytest.mark.usefixtures("java")
-@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
-@pytest.mark.parametrize("cluster", ["2.8", "4.3"], indirect=True)  # 4.3's do not speak to 1.0
-def test_java(where, topic, mechanism, tmp_path):
-    module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
-    for password, good in ((secret(mechanism), True), ("wrong", False)):
-        quoted = password.replace('"', '\\"')
-        file = tmp_path / "client.properties"
-        jaas = f'{SECURITY}.{module}LoginModule required username="{USER}" password="{quoted}";'
-        file.write_text(
-            f"security.protocol={LISTENER}\nsasl.mechanism={mechanism}\n"
-            "sasl.jaas.config=" + jaas.replace("\\", "\\\\") + "\n"
-        )
-        told = said(
-            tmp_path / str(good), "TopicCommand", "--bootstrap-server", where,
-            "--command-config", str(file), "--create", "--topic", topic, "--partitions", "1",
-        )  # fmt: skip
-        assert (f"Created topic {topic}." in told) is good, told
-        assert ("SaslAuthenticationException" in told) is not good, told
+@pytest.mark.parametrize(
+    ("listeners", "protocol"),
+    [each for each in places(JAVA_BY_NIGHT) if "1.0" not in each.values[0]],  # 4.3's does not
+    indirect=["listeners"],
+)
+def test_java(listeners, protocol, trusted, tmp_path):
+    """Of all mechanisms at once: starting its JVM is most of the work."""
+    asked = [wanted(listeners, protocol, kind, "java") for kind in KINDS]
+    expected = {login: said for each in asked for login, said in each.items()}
+    where = listeners.where[protocol]
+    assert sasl_clients.java(tmp_path, where, topic(), expected, trusted) == expected
+
+
+@pytest.mark.parametrize("kind", DEFECTS)
+def test_a_broker_that_takes_any_secret_is_noticed(kind, authority, trusted, tmp_path):
+    config = logins.settings(authority, tmp_path, [*OLDEST, OAUTHBEARER])
+    run = partial(sasl_clients.librdkafka, authority=trusted)
+    with (
+        logins.ours("4.3", config, (DEFECTS[kind],)) as harmed,
+        pytest.raises(AssertionError, match="secret='"),
+    ):
+        check(harmed, PROTOCOLS[0], kind, "librdkafka", run)

@@ -194,7 +194,8 @@ def broker_entries(broker: Configured) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
     levels = _levels(broker)
     defined = [_broker_entry(broker, definition, levels) for definition in definitions.values()]
-    return [*defined, *_rates(broker, levels), *_of_listeners(broker, levels)]
+    strange = _unknown(broker, levels)
+    return [*defined, *_rates(broker, levels), *_of_listeners(broker, levels), *strange]
 
 
 def _rates(broker: Configured, levels: Levels) -> Iterable[Entry]:
@@ -224,6 +225,18 @@ def _of_listeners(broker: Configured, levels: Levels) -> Iterable[Entry]:
         yield Entry(name, shown[0].value, shown[0].source, True, secret, shown, kind)
 
 
+def _unknown(broker: Configured, levels: Levels) -> Iterable[Entry]:
+    """A name that Kafka has no definition of can be set, for a class that somebody plugs in; its
+    value may be a secret, so only that it is set is told (KafkaConfig.maybeSensitive@4.3.1).
+    """
+    definitions = broker_definitions(broker.persona.release)
+    for name in sorted({*levels.broker, *levels.all_brokers} - definitions.keys() - set(RATES)):
+        if not is_of_a_listener(name):
+            found = _synonyms(broker, name, levels)
+            synonyms = tuple(each._replace(value=None) for each in found)
+            yield Entry(name, None, synonyms[0].source, True, True, synonyms, 0)
+
+
 def _broker_entry(broker: Configured, definition: ConfigDefinition, levels: Levels) -> Entry:
     synonyms = _synonyms(broker, definition.name, levels)
     return Entry(
@@ -240,7 +253,8 @@ def _broker_entry(broker: Configured, definition: ConfigDefinition, levels: Leve
 def dynamic_entries(broker: Configured) -> list[Entry]:
     """The entries that are set dynamically for all brokers, as the empty broker name shows them."""
     definitions = broker_definitions(broker.persona.release)
-    return [
+    levels = Levels({}, dynamic_settings(broker, ""), {})
+    known = [
         Entry(
             name,
             value,
@@ -250,9 +264,10 @@ def dynamic_entries(broker: Configured) -> list[Entry]:
             (Synonym(name, value, ALL_BROKERS),),
             definitions[name].type_code,
         )
-        for name, value in dynamic_settings(broker, "").items()
+        for name, value in levels.all_brokers.items()
         if name in definitions
     ]
+    return [*known, *_unknown(broker, levels)]
 
 
 # ---------------------------------------------------------------------------------- the topics

@@ -119,16 +119,20 @@ def _result(
         for entry in config_view.chosen(entries, keys)
     ]
     for config in result["configs"]:
-        config["documentation"] = _documentation(request, persona, kind, config["name"])
+        undefined = kind == BROKER and not config["config_type"]
+        name = None if undefined else config["name"]
+        config["documentation"] = _documentation(request, persona, kind, name)
     return result
 
 
-def _documentation(request: Request, persona: Persona, kind: int, name: str) -> str | None:
-    """What a config is for; some kinds have none and say so even when nobody asks."""
+def _documentation(request: Request, persona: Persona, kind: int, name: str | None) -> str | None:
+    """What a config is for; some kinds have none and say so even when nobody asks. `name`: None for
+    one that is not defined.
+    """
     whole = persona.quirk("configs.metrics-have-defaults")
     if kind == LOGGER or (kind == METRICS and not whole):
         return ""
-    if not request.body["include_documentation"] or kind not in CHAPTERS:
+    if name is None or not request.body["include_documentation"] or kind not in CHAPTERS:
         return None
     return f"See {MANUAL}#{CHAPTERS[kind]}_{name}"
 
