@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.data.fetch_sessions import Context, FetchPartition
 from touchstone.reference_impl.cluster.replica import FollowerState, Replica
+from touchstone.reference_impl.log.epochs import UNDEFINED
+from touchstone.reference_impl.log.rules import LogError
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
@@ -98,3 +101,20 @@ def count(replicas: Replicas, named: list[FetchPartition], rows: Rows, now: int)
         topic, records = want.topic, row["records"]
         if records and topic is not None and quota.throttles(topic, want.index):
             quota.record(len(records), now)
+
+
+def diverging(replica: Replica, want: FetchPartition) -> dict[str, int] | None:
+    """The offset at which the reader's log left ours, if it did (KIP-595)."""
+    if want.last_fetched_epoch < 0:
+        return None
+    log = replica.log
+    epoch, end = log.end_of_epoch(want.last_fetched_epoch)
+    if UNDEFINED in (epoch, end):
+        raise LogError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            "Could not determine the end offset of the last fetched epoch"
+            f" {want.last_fetched_epoch}",
+        )
+    if epoch < want.last_fetched_epoch or end < want.offset:
+        return {"epoch": epoch, "end_offset": end}
+    return None

@@ -43,7 +43,6 @@ from touchstone.reference_impl.broker.replication.partitions import (
 )
 from touchstone.reference_impl.broker.replication.replicas import Replicas
 from touchstone.reference_impl.cluster.acls import Operation
-from touchstone.reference_impl.cluster.replica import Replica
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.log.partition_log import HIGH_WATERMARK, LAST_STABLE, LOG_END, Read
@@ -60,7 +59,6 @@ from touchstone.reference_impl.wire.schema import Struct
 
 INT_MAX = 2**31 - 1
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
-UNDEFINED = -1
 MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 BATCH_MAGIC = 2
 FIRST_FROM_FOLLOWERS = 11  # the version from which consumers may read from followers (KIP-392)
@@ -91,7 +89,6 @@ def handle(
     replica = replica_of(request)
     max_bytes = _max_bytes(request, replica, quotas, node, persona)
     committed = body["isolation_level"] == READ_COMMITTED
-    follower_can_serve = version >= FIRST_FROM_FOLLOWERS and replica < 0
     debugs = replica == DEBUGGING and persona.quirk("fetch.debuggers-read-any-replica")
     fetch = _Fetch(
         request=request,
@@ -110,7 +107,7 @@ def handle(
         replica_epoch=body["replica_state"]["replica_epoch"],
         rack=body["rack_id"] if replica < 0 else "",
         tells_stable=committed or persona.quirk("fetch.uncommitted-sees-last-stable"),
-        from_any_replica=follower_can_serve or debugs,
+        from_any_replica=debugs or (version >= FIRST_FROM_FOLLOWERS and replica < 0),
     )
     to_read = named = fetch.sorted_out()
     if replica == node.id and persona.quirk("fetch.own-id-fails") and fetch.has_any(named):
@@ -247,7 +244,7 @@ class _Fetch:
             # What the broker asked before it restarted must not count for the one that is up now.
             if self.replicas.registered_anew(self.replica, self.replica_epoch):
                 return _error(want.index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            diverging = _diverging(replica, want)
+            diverging = follower_fetches.diverging(replica, want)
             if diverging is not None:
                 return {**self._row(want, log.marks(), b""), "diverging_epoch": diverging}
             read = log.read(offset, max_bytes, min_one=min_one, isolation=self.isolation)
@@ -467,23 +464,6 @@ def _read_to(records: bytes, max_bytes: int, log_end: int) -> int:
         if magic == BATCH_MAGIC:
             end = read_header(records, position).last_offset + 1
     return end
-
-
-def _diverging(replica: Replica, want: FetchPartition) -> dict[str, int] | None:
-    """The offset at which the reader's log left ours, if it did (KIP-595)."""
-    if want.last_fetched_epoch < 0:
-        return None
-    log = replica.log
-    epoch, end = log.end_of_epoch(want.last_fetched_epoch)
-    if UNDEFINED in (epoch, end):
-        raise LogError(
-            ErrorCode.OFFSET_OUT_OF_RANGE,
-            "Could not determine the end offset of the last fetched epoch"
-            f" {want.last_fetched_epoch}",
-        )
-    if epoch < want.last_fetched_epoch or end < want.offset:
-        return {"epoch": epoch, "end_offset": end}
-    return None
 
 
 def _error(index: int, code: int) -> Struct:
