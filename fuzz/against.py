@@ -34,11 +34,6 @@ SAME_CODES = (
     "The same codes: Kafka answers rows in the order of its hash maps, or one for each time that a"
     " name was repeated."
 )
-CODE = re.compile(r"[^ ,(]+=-?\d+")
-SAME_CODES = (
-    "The same codes: Kafka answers rows in the order of its hash maps, or one for each time that a"
-    " name was repeated."
-)
 
 
 @dataclass(frozen=True)
