@@ -186,6 +186,8 @@ def play_share(share: Share, run_at: RunAt, jobs: int) -> tuple[Played, Watching
         played = play_jobs(share, jobs, tell, played)
         if watching is not None:
             watching.last_look = played.gone is None
+    if watching is not None and played.gone is not None:
+        watching.forget_since(played.result.cases)
     return played, watching
 
 
@@ -337,8 +339,11 @@ def report_deaths(deaths: Deaths, folder: Path) -> int:
             f"  {deaths.campaign}: dies of key {int.from_bytes(key)} ({faults}), case "
             f"{finding.index}: {path.name}; such requests were left out from then on"
         )
-    for said in deaths.unexplained:
-        click.echo(f"  it died and outlived each case that was in flight, sent alone: {said}")
+    if deaths.unexplained:
+        told = "; ".join(deaths.unexplained)
+        click.echo(
+            f"  of {len(deaths.unexplained)} it outlived each case in flight, sent alone: {told}"
+        )
     return len(deaths.killers) + len(deaths.unexplained)
 
 

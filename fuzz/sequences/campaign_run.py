@@ -116,8 +116,9 @@ def summary(scripted: Scripted) -> Iterator[str]:
             )
     if scripted.deaths:
         yield f"  deaths of the target: {scripted.deaths}; it was started again each time"
-    for said in scripted.unexplained:
-        yield f"  it died and outlived the last scripts, played alone: {said}"
+    if scripted.unexplained:
+        told = "; ".join(scripted.unexplained)
+        yield f"  of {len(scripted.unexplained)} it outlived the last scripts, played alone: {told}"
     if tally.unsteady:
         yield f"  {tally.unsteady} complaints were not made again and are not counted"
 

@@ -132,6 +132,7 @@ def test_a_campaign_goes_on_behind_the_death_of_its_target(played_on_mortal, tmp
     )
     assert result.exit_code == 1, result.output
     assert "dies of key 60 (no fault)" in result.output
+    assert "is not answered: ConnectionRefused" not in result.output  # so watches say of a dead one
     assert next((tmp_path / "out" / "valid").glob("*-stays-alive-key-60.toml"))
 
 

@@ -19,7 +19,7 @@ from touchstone.fuzz.watches.canary_records import Acknowledged
 from touchstone.fuzz.watches.log_growth import SPARE
 from touchstone.fuzz.watches.processes import held_by
 from touchstone.fuzz.watches.watch import Played, Watched, eventually
-from touchstone.fuzz.watches.watching import Watching
+from touchstone.fuzz.watches.watching import Complaint, Watching
 from touchstone.harness.model.record_view import view
 from touchstone.harness.model.target import Endpoint, Shape
 from touchstone.harness.targets.reference import ReferenceTarget
@@ -73,6 +73,13 @@ def watched(names, target: Watched, unreadable: int = 0, looks: int = 25):
 
 def test_every_watch_has_its_canary():
     assert CANARIES.keys() | OF_PROCESSES == WATCHES.keys()
+
+
+def test_what_is_complained_about_a_dead_target_is_not_told():
+    watching = Watching([], Watched(None, {}), Played)
+    watching.complaints = [Complaint("canary", "late", 9), Complaint("canary", "refused", 12)]
+    watching.forget_since(12)
+    assert [one.sentence for one in watching.complaints] == ["late"]
 
 
 @pytest.mark.slow

@@ -79,6 +79,12 @@ class Watching:
                 self._look(name, partial(watch.after, self._elapsed(), self.played()))
             self.figures[name] = watch.figures()
 
+    def forget_since(self, cases: int) -> None:
+        """Drop what was complained about when so many cases had been played: the target was dead
+        by then, and its death is told by itself.
+        """
+        self.complaints = [one for one in self.complaints if one.cases < cases]
+
     @property
     def _complained(self) -> set[str]:
         return {complaint.watch for complaint in self.complaints}
