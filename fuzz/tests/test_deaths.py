@@ -74,6 +74,7 @@ def start():
         yield lambda: Mortal(host, int(port))
 
 
+@pytest.mark.slow
 def test_the_case_that_kills_alone_is_the_finding(start):
     deaths = Deaths("valid", 1)
     suspects = [planned(7, API_VERSIONS), planned(8, DESCRIBE_CLUSTER), planned(9, API_VERSIONS)]
@@ -83,6 +84,18 @@ def test_the_case_that_kills_alone_is_the_finding(start):
     assert set(deaths.killers) == {suspects[1].kind}
 
 
+@pytest.mark.slow
+def test_a_killer_among_hundreds_is_found_in_few_starts(start):
+    starts, deaths = [], Deaths("valid", 1)
+    keys = [API_VERSIONS] * 300
+    keys[201] = DESCRIBE_CLUSTER
+    suspects = [planned(index, key) for index, key in enumerate(keys)]
+    deaths.note(suspects, "refused", lambda: starts.append(1) or start())
+    assert [one.index for one in deaths.killers.values()] == [201]
+    assert len(starts) <= 12
+
+
+@pytest.mark.slow
 def test_a_death_that_no_case_repeats_is_told(start):
     deaths = Deaths("valid", 1)
     deaths.note([planned(7, API_VERSIONS)], "refused (in flight: 7)", start)
