@@ -90,10 +90,14 @@ def play_shard(job: Job) -> list[Played]:
 
 
 def play_campaign(campaign: Campaign, target: Target, link: Link, job: Job) -> Played:
-    if campaign.source == "corpus":
-        played = play_frozen(campaign, target, link, job.seed, silent)
-    else:
-        played = play(generated_share(campaign, target, link, job), silent)
+    """One campaign's cases of this shard; a target that is gone before its first is told so too."""
+    try:
+        if campaign.source == "corpus":
+            played = play_frozen(campaign, target, link, job.seed, silent)
+        else:
+            played = play(generated_share(campaign, target, link, job), silent)
+    except ConnectionError as gone:
+        return Played(job.shard, Result(campaign.name), 0.0, f"before the first case: {gone}")
     died = played.gone and f"after case {played.result.cases}: {played.gone}"
     return Played(job.shard, played.result, played.seconds, died)
 

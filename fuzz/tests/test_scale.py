@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.campaign import Result
+from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.scale.driver import Plan, chores, jobs, merged, refuse_shared, write
 from touchstone.fuzz.scale.tasks import Played, play_shard, settle_groups, share_of
 from touchstone.fuzz.triage import grouped
@@ -84,6 +85,16 @@ def test_a_dead_target_is_told_with_its_last_case(monkeypatch):
     monkeypatch.setattr("touchstone.fuzz.share.run", dies)
     (one,) = play_shard(jobs(plan(Path(), "reference", "frames"), 1)[0])
     assert one.died == "after case 7: gone"
+
+
+@pytest.mark.slow
+def test_a_target_that_cannot_be_prepared_is_told(monkeypatch):
+    def wedged(*_: object) -> None:
+        raise NotPrepared("topics were not created")
+
+    monkeypatch.setattr("touchstone.fuzz.scale.tasks.play_frozen", wedged)
+    (one,) = play_shard(jobs(plan(Path(), "reference", "corpus"), 1)[0])
+    assert one.died == "before the first case: topics were not created"
 
 
 def test_one_target_for_all_shards_has_to_be_meant():
