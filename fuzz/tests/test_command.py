@@ -274,7 +274,7 @@ def test_an_interrupted_campaign_reports_what_it_came_to(tmp_path, monkeypatch):
     monkeypatch.setattr("touchstone.fuzz.campaign.ORACLES", oracle)
     settled = target_run.triage.settled  # one complaint is settled as all of them would be
     monkeypatch.setattr(
-        target_run.triage, "settled", lambda found, trial: settled(found[:1], trial)
+        target_run.triage, "settled", lambda found, trial, tell: settled(found[:1], trial, tell)
     )
     result = run("--target", planted, "--campaign", "valid", "--out", str(tmp_path))
     assert (result.exit_code, "interrupted in valid" in result.output) == (3, True), result.output
