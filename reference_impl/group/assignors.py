@@ -29,12 +29,27 @@ Before = Mapping[str, frozenset[TopicIdPartition]]
 Assign = Callable[[list[Taker], Mapping[bytes, int], Before, bool], Target]
 
 
+def in_java_order(takers: list[Taker]) -> list[Taker]:
+    """As a HashMap by member id goes through them."""
+    by_id = {taker.id: taker for taker in takers}
+    return [by_id[each] for each in java_order(by_id)]
+
+
+def places_of(
+    takers: list[Taker], topics: Mapping[bytes, int], before: Before
+) -> tuple[list[TopicIdPartition], list[TopicIdPartition]]:
+    """(every partition that takers who subscribe alike want, those that none of them had)."""
+    order = [topic for topic in java_order(topics) if takers and topic in takers[0].topics]
+    places = [(topic, index) for topic in order for index in range(topics[topic])]
+    had = {place for taker in takers for place in before.get(taker.id, ())}
+    return places, [place for place in places if place not in had]
+
+
 def uniform(
     takers: list[Taker], topics: Mapping[bytes, int], before: Before, alike: bool
 ) -> Target:
     """`topics`: partitions of each that somebody wants; `before`: the target so far."""
-    by_id = {taker.id: taker for taker in takers}
-    ordered = [by_id[each] for each in java_order(by_id)]
+    ordered = in_java_order(takers)
     if alike:
         return _evenly(ordered, topics, before)
     return frozen(Balance(ordered, topics, before).balanced())
@@ -58,11 +73,8 @@ def by_range(
 
 def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) -> Target:
     """All want the same: everybody keeps what fits in its share, the rest goes round."""
-    order = [topic for topic in java_order(topics) if takers and topic in takers[0].topics]
-    places = [(topic, index) for topic in order for index in range(topics[topic])]
+    places, free = places_of(takers, topics, before)
     least, extra = divmod(len(places), len(takers) or 1)
-    had = {place for taker in takers for place in before.get(taker.id, ())}
-    free = [place for place in places if place not in had]
     given: dict[str, set[TopicIdPartition]] = {}
     room: dict[str, int] = {}
     for at, taker in enumerate(takers):

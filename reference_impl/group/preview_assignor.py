@@ -23,6 +23,8 @@ from touchstone.reference_impl.group.assignors import (
     Taker,
     Target,
     frozen,
+    in_java_order,
+    places_of,
 )
 from touchstone.reference_impl.group.consumer_group import TopicIdPartition
 from touchstone.reference_impl.group.java_maps import java_order, place_order
@@ -42,19 +44,15 @@ def uniform(
     takers: list[Taker], topics: Mapping[bytes, int], before: Before, alike: bool
 ) -> Target:
     """As `assignors.uniform`. Raises AssignmentFailed."""
-    by_id = {taker.id: taker for taker in takers}
-    ordered = [by_id[each] for each in java_order(by_id)]
+    ordered = in_java_order(takers)
     if alike:
         return _evenly(ordered, topics, before)
     return frozen(_Levelling(ordered, topics, before).levelled())
 
 
 def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) -> Target:
-    order = [topic for topic in java_order(topics) if takers and topic in takers[0].topics]
-    places = [(topic, index) for topic in order for index in range(topics[topic])]
+    places, free = places_of(takers, topics, before)
     least, extra = divmod(len(places), len(takers) or 1)
-    had = {place for taker in takers for place in before.get(taker.id, ())}
-    free = [place for place in places if place not in had]
     given: dict[str, set[TopicIdPartition]] = {}
     room: dict[str, int] = {}
     for at, taker in enumerate(takers):
