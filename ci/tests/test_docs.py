@@ -179,6 +179,7 @@ def test_the_checker_of_links_sees_what_is_wrong(tmp_path):
     ("shown", "said", "agrees"),
     [
         (["ready 127.0.0.1:9092"], ["ready 127.0.0.1:40001"], True),
+        (["seed 0, nonce 6d1556ea"], ["seed 0, nonce dbfbcfcd"], True),
         (["a", "...", "c"], ["a", "b", "c"], True),
         (["12 passed in 0.81s"], ["noise", "12 passed in 3.02s"], True),
         (["12 passed"], ["1 failed, 11 passed"], False),
