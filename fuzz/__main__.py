@@ -17,14 +17,13 @@ import click
 from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.fuzz import plans
 from touchstone.fuzz.campaign import BadCampaign, Campaign, campaigns
-from touchstone.fuzz.cases import (
-    BadCase,
-)
+from touchstone.fuzz.cases import BadCase
 from touchstone.fuzz.clients.command import ClientBounds, run_client
 from touchstone.fuzz.clients.known import CLIENTS
 from touchstone.fuzz.compared_run import run_against
 from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.runner import NotLoopback
+from touchstone.fuzz.running import Reach
 from touchstone.fuzz.scale import driver
 from touchstone.fuzz.target_run import (
     BROKE,
@@ -125,7 +124,7 @@ def command(
     shares = sum(campaign.source != "corpus" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
     bounds = Bounds(cases, share, seed, out, guidance, covered, jobs, sources)
-    special = Special(replay, record, fresh, in_process, mine)
+    reach = Reach(fresh=fresh, in_process=in_process, mine=mine)
     with ending(target, other):
         if master is not None:
             plan = driver.Plan(
@@ -137,8 +136,8 @@ def command(
             asked = ClientBounds(seed, cases, seconds, out, replay)
             sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
-            sys.exit(run_against(target, other, [one for one, _ in picked], bounds, special))
-        sys.exit(run_on_target(target, picked, bounds, special))
+            sys.exit(run_against(target, other, [one for one, _ in picked], bounds, reach))
+        sys.exit(run_on_target(target, picked, bounds, Special(replay, record), reach))
 
 
 @contextlib.contextmanager

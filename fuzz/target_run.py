@@ -6,43 +6,36 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from touchstone.fuzz import corpus_folder, triage
 from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
-from touchstone.fuzz.cases import (
-    corpus,
-    write_outcomes,
-)
+from touchstone.fuzz.cases import corpus, write_outcomes
 from touchstone.fuzz.corpus_run import play_corpus, prepare
 from touchstone.fuzz.deaths import Deaths
 from touchstone.fuzz.frozen_run import play_frozen
-from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
-from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.sequences import campaign_run, script_file
-from touchstone.fuzz.share import Played, Share, Where, listed_by, merged
-from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
-from touchstone.fuzz.triage.restoring import restorer
+from touchstone.fuzz.share import Played, Share, merged
 from touchstone.fuzz.triage.surviving import Surviving
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching
 from touchstone.harness.model import advertised
-from touchstone.harness.model.target import Address, Shape, Target, Unavailable, Versions
+from touchstone.harness.model.target import Address, Target, Unavailable
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
 FIRST_DEATH = 90  # files of findings are numbered; those of deaths begin here
 RESTORE_SCRIPTED = 500  # scripts make topics of their own
-CONTROLLED_SHUTDOWN = 7
-"""It is served where ZooKeeper holds the registry."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +48,10 @@ class Guidance:
 
 @dataclass(frozen=True)
 class Special:
-    """What is asked of the target beside campaigns, and how it is reached."""
+    """What is asked of the target instead of campaigns."""
 
     replay: Path | None
     record: bool
-    fresh: bool
-    in_process: bool
-    mine: bool
 
 
 @dataclass(frozen=True)
@@ -83,64 +73,34 @@ class Bounds:
         return self.cases is not None or self.seconds is not None
 
 
-class RunAt(NamedTuple):
-    """A target that runs: where cases go, what watches may look at and how it was started; the last
-    two are None of one in this process.
-    """
-
-    where: Where
-    watched: Watched | None
-    shape: Shape | None
-
-
 class TargetDied(Exception):
     """The target stopped accepting connections; says after which case."""
 
 
-def listed_versions(target: Target, link: Link, *, in_process: bool) -> Versions:
-    """What the target says of itself; one in this process is not started to be asked."""
-    return listed_by(link) if in_process else target.advertised()
-
-
 def play_campaign(
-    campaign: Campaign,
-    pairs: Sequence[Pair],
-    link: Link,
-    run_at: RunAt,
-    bounds: Bounds,
-    revive: Callable[[], RunAt] | None = None,
+    campaign: Campaign, running: RunningTarget, bounds: Bounds
 ) -> tuple[Played, list[Watching], Deaths]:
-    """A generated campaign against a running target, until it ends or its user does; its watches
-    look on where others can reach the target. One that dies and that `revive` starts again goes on
-    behind the case that killed it, and the link leads there.
+    """A generated campaign, until it ends or its user does; its watches look on where others can
+    reach the target. One that dies and can be started again goes on behind the case that killed it.
     """
-    whole_share = share = share_of(campaign, pairs, link, run_at, bounds)
+    whole_share = share = share_of(campaign, running, bounds)
     parts: list[Played] = []
     watchings: list[Watching] = []
     deaths = Deaths(campaign.name, bounds.seed)
-
-    def start() -> Link:
-        nonlocal run_at
-        run_at = revive() if revive else run_at
-        fresh = run_at.where.link()
-        run_at.where.prepare(fresh)
-        return fresh
-
     while True:
-        played, watching = play_share(share, run_at, bounds.jobs)
+        played, watching = play_share(share, running.watched, bounds.jobs)
         parts.append(played)
         watchings += [watching] if watching else []
-        if played.gone is None or played.result.interrupted or revive is None:
+        if played.gone is None or played.result.interrupted or not running.can_restart:
             break
         tell(f"{campaign.name}: the target died and is started again: {played.gone}")
-        deaths.note(played.suspects, played.gone, start)
-        link.close()
-        link.address = run_at.where.address or link.address
+        deaths.note(played.suspects, played.gone, running.restart_prepared)
         rest = rest_of(whole_share, parts)
         if rest is None or deaths.too_many:
             break
-        world = run_at.where.prepare(link) if bounds.jobs > 1 else None
-        share = replace(rest, where=run_at.where, world=world, left_out=frozenset(deaths.killers))
+        world = running.prepare() if bounds.jobs > 1 else None
+        left_out = frozenset(deaths.killers)
+        share = replace(rest, where=running.where, world=world, left_out=left_out)
     whole = one_after_another(parts)
     if deaths.count:
         whole.gone = None  # it was started again
@@ -150,15 +110,13 @@ def play_campaign(
     return whole, watchings, deaths
 
 
-def share_of(
-    campaign: Campaign, pairs: Sequence[Pair], link: Link, run_at: RunAt, bounds: Bounds
-) -> Share:
-    where, guidance = run_at.where, bounds.guidance
+def share_of(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> Share:
+    where, guidance = running.where, bounds.guidance
     folder = guidance.folder if guidance else None
     timed = bounds.seconds is not None
     return Share(
         campaign,
-        tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
+        tuple(one for one in running.pairs() if one.key in campaign.keys or not campaign.keys),
         where,
         bounds.seed,
         bounds.cases if bounds.cases is not None or timed else campaign.cases,
@@ -166,20 +124,20 @@ def share_of(
         guided=guidance is not None,
         coverage=where.address is None and bounds.coverage,
         kept=tuple(corpus_folder.load(folder)) if folder else (),
-        world=where.prepare(link) if bounds.jobs > 1 and where.address else None,
+        world=running.prepare() if bounds.jobs > 1 and where.address else None,
     )
 
 
-def play_share(share: Share, run_at: RunAt, jobs: int) -> tuple[Played, Watching | None]:
+def play_share(share: Share, watched: Watched | None, jobs: int) -> tuple[Played, Watching | None]:
     """Until the share's end, its user's or the target's."""
     played = Played(Result(share.campaign.name))
     with contextlib.ExitStack() as stack:
         watching = None
-        if run_at.watched is not None:
+        if watched is not None:
             watching = stack.enter_context(
                 Watching(
                     share.campaign.watches,
-                    run_at.watched,
+                    watched,
                     lambda: played.result.played(played.sent),
                 )
             )
@@ -218,43 +176,30 @@ def rest_of(share: Share, parts: Sequence[Played]) -> Share | None:
     )
 
 
-def play_scripts(
-    campaign: Campaign,
-    target: Target,
-    run_at: RunAt,
-    link: Link,
-    bounds: Bounds,
-    revive: Callable[[], RunAt] | None = None,
-) -> int:
-    """One campaign of scripts, and its report; how many causes it found. A target that dies and
-    that `revive` starts again goes on, and the link leads there. Raises TargetDied, once all that
-    was found is written.
+def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> int:
+    """One campaign of scripts, and its report; how many causes it found. A target that dies and can
+    be started again goes on. Raises TargetDied, once all that was found is written.
     """
     elapsed, result = stopwatch(), Result(campaign.name)
     timed = bounds.seconds is not None
     cases = bounds.cases if bounds.cases is not None or timed else campaign.cases
     progress = Progress(elapsed, tell, cases=cases, seconds=bounds.seconds)
-    assert run_at.where.address is not None
 
     def wanted(so_far: Result) -> bool:
         goes_on = progress.wanted(so_far)
         if goes_on and so_far.cases % RESTORE_SCRIPTED == 0:
-            run_at.where.prepare(link)
+            running.prepare()
         return goes_on
 
     def again() -> Address:
-        assert revive is not None
-        where = revive().where
-        assert where.address is not None
-        link.close()
-        link.address = where.address
-        where.prepare(link)
+        running.restart()
+        running.prepare()
         tell(f"{campaign.name}: the target died after case {result.cases} and is started again")
-        return where.address
+        return running.address
 
     done, gone = campaign_run.run_scripted(
-        campaign, target, run_at.where.address, wanted, result, seed=bounds.seed,
-        files=bounds.sources, revive=again if revive else None,
+        campaign, running.target, running.address, wanted, result, seed=bounds.seed,
+        files=bounds.sources, revive=again if running.can_restart else None,
     )  # fmt: skip
     click.echo(
         f"{campaign.name}: {result.cases} cases, {result.cases / max(elapsed(), 1e-9):.0f}/s, "
@@ -274,18 +219,17 @@ def tell(line: str) -> None:
     click.echo(line, err=True)
 
 
-def report(
-    played: Played,
-    campaign: Campaign,
-    link: Link,
-    restore: Callable[[], object],
-    bounds: Bounds,
-    start: Callable[[], object] | None = None,
-) -> int:
+def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: Bounds) -> int:
     """The campaign's line in the table, then one file per cause of findings; returns how many of
-    them repeat. `start` starts a target anew that dies of a replay; None where nobody can. Raises
-    TargetDied once all that was found is written.
+    them repeat. Raises TargetDied once all that was found is written.
     """
+
+    restore = partial(running.restore, campaign)
+
+    def restart() -> None:
+        running.restart()
+        restore()
+
     result = played.result
     click.echo(
         f"{campaign.name}: {result.cases} cases, {played.rate:.0f}/s, "
@@ -293,7 +237,10 @@ def report(
         f"{len(result.findings)} findings"
         + (f", {played.places} lines and branches" if played.places else "")
     )
-    surviving = Surviving(triage.trial_on(campaign, link, restore, result.findings), start)
+    surviving = Surviving(
+        triage.trial_on(campaign, running.link, restore, result.findings),
+        restart if running.can_restart else None,
+    )
     surviving.gone = played.gone
     steady = 0
 
@@ -312,20 +259,6 @@ def report(
             f"{surviving.gone}"
         )
     return steady
-
-
-def restoring(
-    campaign: Campaign, target: Target, run_at: RunAt, link: Link
-) -> Callable[[], object]:
-    """What puts the target back as it was before the first case."""
-
-    def anew() -> None:
-        if campaign.source == "corpus":
-            prepare(link, corpus(), fresh=target.kind != "reference")
-        else:
-            run_at.where.prepare(link)
-
-    return anew if run_at.shape is None else restorer(target, run_at.shape, link, anew)
 
 
 def report_deaths(deaths: Deaths, folder: Path) -> int:
@@ -359,106 +292,50 @@ def report_watches(watching: Watching) -> int:
 
 
 def run_on_target(
-    target: Target, picked: list[tuple[Campaign, float | None]], bounds: Bounds, special: Special
+    target: Target,
+    picked: list[tuple[Campaign, float | None]],
+    bounds: Bounds,
+    special: Special,
+    reach: Reach,
 ) -> int:
     """Start the target and do what was asked of it; returns the exit code."""
-    for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
-        require_loopback(host, is_mine=special.mine)
-    reason = target.available()
-    if reason:
-        raise Unavailable(reason)
-    run_at = started(target, special)
-    where = run_at.where
-    with where.link() as link:
+    with RunningTarget(target, reach) as running:
         if special.replay is not None:
-            if where.address is not None and script_file.is_script(special.replay):
-                return FOUND if campaign_run.replay(special.replay, where.address) else 0
-            return replay_case(special.replay, link)
+            if not reach.in_process and script_file.is_script(special.replay):
+                return FOUND if campaign_run.replay(special.replay, running.address) else 0
+            return replay_case(special.replay, running.link)
         if special.record:
-            return record_outcomes(target, link)
+            return record_outcomes(target, running.link)
         if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
-            before, now = minimise(bounds.guidance.folder, where)
+            before, now = minimise(bounds.guidance.folder, running.where)
             click.echo(f"{before} frames before, {now} now show the same")
             return 0
-        listed = listed_versions(target, link, in_process=special.in_process)
-        pairs, found = served_pairs(target.release, listed), 0
+        found = 0
         for campaign, planned_s in picked:
             own = bounds if bounds.given else replace(bounds, seconds=planned_s)
-            run_at = started(target, special)  # it may have been started anew to judge findings
-            where = run_at.where
             if campaign.source in SCRIPTED:
-                if where.address is None:
-                    raise Unavailable(f"{campaign.name} plays over sockets, not in process")
-                again = reviving(target, special)
-                found += play_scripts(campaign, target, run_at, link, own, again)
+                found += play_scripts(campaign, running, own)
                 continue
-            watchings: list[Watching] = []
-            deaths = Deaths(campaign.name, own.seed)
-            if campaign.source == "corpus":
-                played = play_frozen(campaign, target, link, own.seed, tell)
-            else:
-                again = reviving(target, special)
-                played, watchings, deaths = play_campaign(campaign, pairs, link, run_at, own, again)
-                run_at = started(target, special)
-            found += report_deaths(deaths, own.out / campaign.name)
-            found += sum(map(report_watches, watchings))
-            restore = restoring(campaign, target, run_at, link)
-            found += report(
-                played, campaign, link, restore, own, restarting(target, special, link, restore)
-            )
+            played, causes = play_and_report(campaign, running, own)
+            found += causes
             if played.result.interrupted:
                 click.echo(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE
     return FOUND if found else 0
 
 
-def started(target: Target, special: Special) -> RunAt:
-    """Where cases go; the target runs, unless it is to be in this process."""
-    if special.in_process:
-        switches = tuple(sorted(getattr(target, "switches", ())))
-        return RunAt(Where(None, str(target.release), switches), None, None)
-    config = {} if target.kind == "external" else SMALL_CLUSTER
-    shape = Shape(config=config)
-    endpoint = target.start(shape)
-    host, port = endpoint.bootstrap[0]
-    require_loopback(host, is_mine=special.mine)
-    where = Where(
-        (host, port),
-        fresh=special.fresh,
-        ours=special.mine or target.kind != "external",
-        zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
-    )
-    watched = Watched(endpoint, target.advertised(), in_process=target.kind == "reference")
-    return RunAt(where, watched, shape)
-
-
-def reviving(target: Target, special: Special) -> Callable[[], RunAt] | None:
-    """What starts a target anew that has died; None for one that others started."""
-    if special.in_process or target.kind == "external":
-        return None
-
-    def again() -> RunAt:
-        target.stop()
-        return started(target, special)
-
-    return again
-
-
-def restarting(
-    target: Target, special: Special, link: Link, restore: Callable[[], object]
-) -> Callable[[], object] | None:
-    """What starts a target that died of a replay, in order, with the link leading to it."""
-    revive = reviving(target, special)
-    if revive is None:
-        return None
-
-    def start() -> None:
-        where = revive().where
-        link.close()
-        link.address = where.address or link.address
-        restore()
-
-    return start
+def play_and_report(
+    campaign: Campaign, running: RunningTarget, bounds: Bounds
+) -> tuple[Played, int]:
+    """A campaign of frames, and how many causes it found."""
+    found = 0
+    if campaign.source == "corpus":
+        played = play_frozen(campaign, running.target, running.link, bounds.seed, tell)
+    else:
+        played, watchings, deaths = play_campaign(campaign, running, bounds)
+        found += report_deaths(deaths, bounds.out / campaign.name)
+        found += sum(map(report_watches, watchings))
+    return played, found + report(played, campaign, running, bounds)
 
 
 def replay_case(path: Path, link: Link) -> int:

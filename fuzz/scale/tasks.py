@@ -10,20 +10,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from touchstone.fuzz.campaign import Campaign, Finding, Result, campaigns
-from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.corpus_run import prepare
 from touchstone.fuzz.frozen_run import play_frozen
-from touchstone.fuzz.runner import Link, require_loopback
-from touchstone.fuzz.share import Share, Where, play
-from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
+from touchstone.fuzz.running import Reach, RunningTarget
+from touchstone.fuzz.share import Share, play
 from touchstone.fuzz.triage import Settled, settle, trial_on
-from touchstone.fuzz.triage.restoring import restorer
-from touchstone.harness.model.target import Shape, Target, Unavailable
 from touchstone.harness.targets import parse
-
-CONTROLLED_SHUTDOWN = 7
 
 
 @dataclass(frozen=True)
@@ -60,20 +54,12 @@ class Chore:
 
 
 @contextlib.contextmanager
-def started(word: str, *, is_mine: bool) -> Iterator[tuple[Target, Shape, Link]]:
-    """A target for one task, and a link to it. Raises Unavailable, StartFailed, NotReady."""
+def started(word: str, *, is_mine: bool) -> Iterator[RunningTarget]:
+    """A target for one task. Raises Unavailable, StartFailed, NotReady."""
     target = parse(word)
-    for host, _ in getattr(target, "addresses", ()):
-        require_loopback(host, is_mine=is_mine)
-    reason = target.available()
-    if reason:
-        raise Unavailable(reason)
-    shape = Shape(config={} if target.kind == "external" else SMALL_CLUSTER)
     try:
-        host, port = target.start(shape).bootstrap[0]
-        require_loopback(host, is_mine=is_mine)
-        with Link(host, port) as link:
-            yield target, shape, link
+        with RunningTarget(target, Reach(mine=is_mine)) as running:
+            yield running
     finally:
         target.stop()
 
@@ -81,34 +67,33 @@ def started(word: str, *, is_mine: bool) -> Iterator[tuple[Target, Shape, Link]]
 def play_shard(job: Job) -> list[Played]:
     """The task of the first stage: every campaign's cases of this shard."""
     known = campaigns()
-    with started(job.target, is_mine=job.is_mine) as (target, _, link):
+    with started(job.target, is_mine=job.is_mine) as running:
         return [
-            play_campaign(known[name], target, link, job)
+            play_campaign(known[name], running, job)
             for name in job.campaigns
             if known[name].source != "corpus" or job.shard == 0
         ]
 
 
-def play_campaign(campaign: Campaign, target: Target, link: Link, job: Job) -> Played:
+def play_campaign(campaign: Campaign, running: RunningTarget, job: Job) -> Played:
     """One campaign's cases of this shard; a target that is gone before its first is told so too."""
     try:
         if campaign.source == "corpus":
-            played = play_frozen(campaign, target, link, job.seed, silent)
+            played = play_frozen(campaign, running.target, running.link, job.seed, silent)
         else:
-            played = play(generated_share(campaign, target, link, job), silent)
+            played = play(generated_share(campaign, running, job), silent)
     except ConnectionError as gone:
         return Played(job.shard, Result(campaign.name), 0.0, f"before the first case: {gone}")
     died = played.gone and f"after case {played.result.cases}: {played.gone}"
     return Played(job.shard, played.result, played.seconds, died)
 
 
-def generated_share(campaign: Campaign, target: Target, link: Link, job: Job) -> Share:
-    pairs = served_pairs(target.release, target.advertised())
+def generated_share(campaign: Campaign, running: RunningTarget, job: Job) -> Share:
     cases = campaign.cases if job.cases is None else job.cases
     return Share(
         campaign,
-        tuple(one for one in pairs if one.key in campaign.keys or not campaign.keys),
-        where_of(target, link, is_mine=job.is_mine),
+        tuple(one for one in running.pairs() if one.key in campaign.keys or not campaign.keys),
+        running.where,
         job.seed,
         None if job.seconds is not None else share_of(cases, (job.shard, job.shards)),
         job.seconds,
@@ -128,40 +113,15 @@ def share_of(cases: int, shard: tuple[int, int]) -> int:
     return len(range(number, cases, count))
 
 
-def where_of(target: Target, link: Link, *, is_mine: bool) -> Where:
-    return Where(
-        link.address,
-        ours=is_mine or target.kind != "external",
-        zookeeper=CONTROLLED_SHUTDOWN in target.advertised(),
-    )
-
-
 def settle_groups(chore: Chore) -> list[tuple[str, Settled]]:
     """The task of the second stage: what stands for each of these groups, by campaign."""
     known = campaigns()
-    with started(chore.target, is_mine=chore.is_mine) as (target, shape, link):
-        return [
-            (name, settled_on(known[name], members, target, shape, link, is_mine=chore.is_mine))
-            for name, members in chore.groups
-        ]
+    with started(chore.target, is_mine=chore.is_mine) as running:
+        return [(name, settled_on(known[name], members, running)) for name, members in chore.groups]
 
 
-def settled_on(
-    campaign: Campaign,
-    members: Sequence[Finding],
-    target: Target,
-    shape: Shape,
-    link: Link,
-    *,
-    is_mine: bool,
-) -> Settled:
-    def topics() -> None:
-        if campaign.source == "corpus":
-            prepare(link, corpus(), fresh=target.kind != "reference")
-        else:
-            where_of(target, link, is_mine=is_mine).prepare(link)
-
-    restore = restorer(target, shape, link, topics)
+def settled_on(campaign: Campaign, members: Sequence[Finding], running: RunningTarget) -> Settled:
+    restore = partial(running.restore, campaign)
     restore()
-    trial = trial_on(campaign, link, restore, members)
+    trial = trial_on(campaign, running.link, restore, members)
     return settle(members[0], trial, members=len(members))
