@@ -6,7 +6,7 @@ producers and offsets, so each run deletes and makes them anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from touchstone.fuzz import neighbours
 from touchstone.fuzz.cases import Case, reviewed_differences
@@ -88,7 +88,8 @@ def create_topics(link: Link, wanted: dict[str, bool]) -> None:
         # Again and again: a topic being deleted still exists for a while after it is not listed.
         with neighbours.controller(link) as asked:
             asked.ask(CREATE, 2, {"topics": topics, "timeout_ms": 5000, "validate_only": False})
-        return all(has_leader(link, name) for name in wanted)
+        here = led_here(link, list(wanted))  # one question for all that are placed here
+        return all(has_leader(link, name) for name in wanted if name not in here)
 
     wait_until(there, "topics were not created", link)
 
@@ -113,13 +114,20 @@ def listed_topics(link: Link) -> set[str]:
 
 def has_leader(link: Link, name: str) -> bool:
     """Whether partition 0 has a leader that answers: Metadata alone speaks too early."""
-    body = {
-        "replica_id": -1,
-        "topics": [{"name": name, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
-    }
     with neighbours.leader(link, name) as asked:
-        answer = asked.ask(LIST_OFFSETS, 1, body)
-    return answer is not None and answer["topics"][0]["partitions"][0]["error_code"] == 0
+        return name in led_here(asked, [name])
+
+
+def led_here(link: Link, names: Sequence[str]) -> set[str]:
+    """Of these topics those whose partition 0 the broker at the link leads, by its own answer."""
+    row = {"partition_index": 0, "timestamp": -1}
+    body = {"replica_id": -1, "topics": [{"name": one, "partitions": [row]} for one in names]}
+    answer = link.ask(LIST_OFFSETS, 1, body)
+    return {
+        topic["name"]
+        for topic in (answer["topics"] if answer else ())
+        if topic["partitions"][0]["error_code"] == 0
+    }
 
 
 def wait_until(done: Callable[[], bool], sentence: str, link: Link) -> None:

@@ -7,7 +7,7 @@ connection will do. `prepare` does it over a link, and makes the topics first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,7 @@ from touchstone.fuzz.corpus_run import (
     listed_topics,
 )
 from touchstone.fuzz.roles import BATCH_TIME
-from touchstone.fuzz.runner import Link
+from touchstone.fuzz.runner import Link, Question
 from touchstone.fuzz.watches.watch import CANARY
 from touchstone.fuzz.world import CONSUMED, LASTING, TOPICS, Member, Producer, Topic, World
 from touchstone.reference_impl.wire.apis import API
@@ -30,46 +30,69 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 from touchstone.reference_impl.wire.records import build
 from touchstone.reference_impl.wire.schema import Struct, fields_of
 
-Ask = Callable[[int, int, Struct], Struct | None]
+AskAll = Callable[[Sequence[Question]], list[Struct | None]]
 Served = Mapping[int, tuple[int, int]]
-MEMBER_ID_REQUIRED = 79
 PASSING = {3, 14, 15, 16, 51}
 """Error codes of a coordinator or topic that is not there yet, or of a transaction that ends."""
 SECRET = {"salt": bytes(16), "salted_password": bytes(32)}
 SESSIONS = 8
-LONGEST_MS = 1_800_000
+FIRST_WITH_SESSIONS = 7  # version of Fetch
+LONGEST_MS, LONGEST_BEFORE_2_3_MS = 1_800_000, 300_000
+"""group.max.session.timeout.ms by default; JoinGroup v5 came with the longer one."""
 REBALANCE_MS = 600_000
 TRANSACTION_MS = 900_000
 TRIES = 200
 
 
 class Asker:
-    """Questions by the name of the API and at most a version; the body may hold more fields than
-    that version has.
+    """Questions by the name of the API and at most a version; bodies may hold more fields than that
+    version has. Many are asked together: one at a time they took 45 s on a busy machine.
     """
 
-    def __init__(self, ask: Ask, served: Served, rest: Callable[[], object]) -> None:
-        self._ask, self._served, self.rest = ask, served, rest
+    def __init__(self, ask_all: AskAll, served: Served, rest: Callable[[], object]) -> None:
+        self._ask_all, self._served, self._rest = ask_all, served, rest
 
-    def __call__(self, name: str, most: int, body: Struct) -> tuple[int, Struct] | None:
-        """(version, answer) in the newest version up to `most`; None: not served or hung up on."""
+    def version(self, name: str, most: int) -> int | None:
+        """The newest up to `most`; None where that is not served."""
         key = API.named(name).key
         low, high = self._served.get(key, (0, -1))
         version = min(most, high, API[key].latest)
-        if version < low:
-            return None
-        answer = self._ask(key, version, filled(key, version, body))
-        return None if answer is None else (version, answer)
+        return None if version < low else version
 
-    def until_done(self, name: str, most: int, body: Struct) -> Struct | None:
-        """The first answer that does not ask to wait; None where it is a refusal."""
+    def all(self, name: str, most: int, bodies: Iterable[Struct]) -> list[Struct | None]:
+        """What each comes to; None: not served, hung up on, or not to be read."""
+        key, version, asked = API.named(name).key, self.version(name, most), list(bodies)
+        if version is None or not asked:
+            return [None] * len(asked)
+        return self._ask_all([(key, version, filled(key, version, body)) for body in asked])
+
+    def __call__(self, name: str, most: int, body: Struct) -> Struct | None:
+        (said,) = self.all(name, most, [body])
+        return said
+
+    def all_done(self, name: str, most: int, bodies: Iterable[Struct]) -> list[Struct | None]:
+        """The first answer to each that does not ask to wait; None where it is a refusal."""
+        waiting = dict(enumerate(bodies))
+        done: list[Struct | None] = [None] * len(waiting)
         for _ in range(TRIES):
-            said = self(name, most, body)
-            code = None if said is None else said[1].get("error_code", 0)
-            if said is None or code not in PASSING:
-                return None if code or said is None else said[1]
-            self.rest()
-        return None
+            said = zip(list(waiting), self.all(name, most, waiting.values()), strict=True)
+            for number, answer in said:
+                code = 0 if answer is None else code_of(answer)
+                if code not in PASSING:
+                    done[number] = None if code else answer
+                    del waiting[number]
+            if not waiting:
+                break
+            self._rest()
+        return done
+
+
+def code_of(answer: Struct) -> int:
+    """The error code of an answer, or of the first partition that it speaks of."""
+    rows = [row for topic in answer.get("topics", ()) for row in topic.get("partitions", ())]
+    return int(
+        answer["error_code"] if "error_code" in answer or not rows else rows[0]["error_code"]
+    )
 
 
 def filled(key: int, version: int, body: Struct) -> Struct:
@@ -87,39 +110,32 @@ def prepare(link: Link, served: Served, *, ours: bool, rests: int = AFTER_DELETI
         others = sorted(one for one in listed_topics(link) if not one.startswith(("__", CANARY)))
         delete_topics(link, others, rests=rests)
     create_topics(link, dict.fromkeys(LASTING, False))
-    return prepared(link.ask, served, link.rest)
+    return prepared(link.ask_all, served, link.rest)
 
 
-def prepared(ask: Ask, served: Served, rest: Callable[[], object]) -> World:
+def prepared(ask_all: AskAll, served: Served, rest: Callable[[], object]) -> World:
     """The world of this target. Topics of `LASTING` exist; `rest` lets the target have a moment."""
-    asker = Asker(ask, served, rest)
+    asker = Asker(ask_all, served, rest)
     made_up = World()
     brokers, topics = topic_ids(asker, made_up)
     write_records(asker)
-    empty_groups(asker, [one.group for kind in JOINED for one in made_up.members[kind]])
-    members = {
-        **made_up.members,
-        **{k: tuple(commit(asker, m) for m in made_up.members[k]) for k in ("simple", "removed")},
-        **{kind: tuple(join(asker, one) for one in made_up.members[kind]) for kind in JOINED},
-        **{
-            kind: tuple(heartbeat(asker, name, m) for m in made_up.members[kind])
-            for kind, name in HEARTBEATS.items()
-        },
-    }
-    for one in made_up.members["shared"]:
-        share_offsets(asker, one)
-    for one in made_up.members["fetching"]:
-        heartbeat(asker, HEARTBEATS["share"], one, TOPICS)
+    members = dict(made_up.members)
+    joined = [one for kind in JOINED for one in members[kind]]
+    empty_groups(asker, [one.group for one in joined])
+    asker("FindCoordinator", 1, {"key": joined[0].group, "key_type": 0})  # makes their topic
+    known = {one.group: one for one in join(asker, joined)}
+    members |= {kind: tuple(known[one.group] for one in members[kind]) for kind in JOINED}
+    commit(asker, [*members["simple"], *members["removed"]])
+    for kind, name in HEARTBEATS.items():
+        members[kind] = heartbeat(asker, name, members[kind])
+    share_offsets(asker, members["shared"])
+    heartbeat(asker, HEARTBEATS["share"], members["fetching"], TOPICS)
     user = {"name": "fuzz-user-0", "mechanism": 1, "iterations": 4096, **SECRET}
     asker("AlterUserScramCredentials", 0, {"upsertions": [user]})
     state_of_shares(asker, made_up, topics)
-    producers = {
-        kind: tuple(begin(asker, one, opened=kind != "opened") for one in all_of_kind)
-        for kind, all_of_kind in made_up.producers.items()
-    }
     return World(
-        topics, members, producers, tuple(sessions(asker, topics)), metadata_version(asker),
-        log_dir(asker), *brokers,
+        topics, members, producers_of(asker, made_up), tuple(sessions(asker)),
+        metadata_version(asker), log_dir(asker), *brokers,
     )  # fmt: skip
 
 
@@ -130,36 +146,22 @@ def topic_ids(
     said = asker("Metadata", 12, {"topics": None})
     if said is None:
         return (made_up.broker, made_up.port), made_up.topics
-    answer = said[1]
-    ids = {
-        row["name"]: row.get("topic_id", made_up.topics["kept"][0].id) for row in answer["topics"]
-    }
+    ids = {row["name"]: row.get("topic_id", made_up.topics["kept"][0].id) for row in said["topics"]}
     topics = {
         kind: tuple(replace(one, id=ids.get(one.name, one.id)) for one in found)
         for kind, found in made_up.topics.items()
     }
-    broker = answer["brokers"][0]
+    broker = said["brokers"][0]
     return (broker["node_id"], broker["port"]), topics
 
 
 def write_records(asker: Asker) -> None:
     """Some batches into each topic that is fetched from."""
     magic_2 = build(2, [(b"k", b"v")] * 3, timestamp=BATCH_TIME)
+    row = {"index": 0, "records": magic_2}
+    topics = [{"name": name, "partition_data": [row]} for name in LASTING]
     for _ in range(3):
-        for name in LASTING:
-            rows = [{"index": 0, "records": magic_2}]
-            topic = [{"name": name, "partition_data": rows}]
-            asker("Produce", 7, {"acks": -1, "timeout_ms": 5000, "topic_data": topic})
-
-
-def commit(asker: Asker, member: Member) -> Member:
-    """A group that only commits offsets, of every topic that is kept."""
-    rows = [{"partition_index": 0, "committed_offset": 0, "committed_metadata": ""}]
-    topics = [{"name": name, "partitions": [dict(rows[0])]} for name in TOPICS]
-    body = {"group_id": member.group, "generation_id_or_member_epoch": -1, "topics": topics}
-    asker("FindCoordinator", 1, {"key": member.group, "key_type": 0})
-    asker("OffsetCommit", 5, body)
-    return member
+        asker("Produce", 7, {"acks": -1, "timeout_ms": 5000, "topic_data": topics})
 
 
 JOINED = ("classic", "leaving", "joining")
@@ -168,43 +170,52 @@ JOINED = ("classic", "leaving", "joining")
 def empty_groups(asker: Asker, names: list[str]) -> None:
     """Have the members leave that an earlier preparation left: a new one would wait for them."""
     said = asker("DescribeGroups", 4, {"groups": names})
-    for group in said[1]["groups"] if said else ():
-        for member in group["members"]:
-            body = {"group_id": group["group_id"], "member_id": member["member_id"]}
-            asker("LeaveGroup", 2, body)
+    asker.all("LeaveGroup", 2, [
+        {"group_id": group["group_id"], "member_id": member["member_id"]}
+        for group in (said["groups"] if said else ())
+        for member in group["members"]
+    ])  # fmt: skip
 
 
-def join(asker: Asker, member: Member) -> Member:
-    """The only member of a classic group, joined and synced."""
+def join(asker: Asker, members: Sequence[Member]) -> list[Member]:
+    """Each the only member of its classic group, joined and synced; as it was where it is refused.
+
+    Up to JoinGroup v3 a member is let in at once: from v4 on it has to come again with its id.
+    """
+    longest_ms = LONGEST_MS if asker.version("JoinGroup", 5) == 5 else LONGEST_BEFORE_2_3_MS
     subscription = encode_subscription(0, {"topics": [CONSUMED], "user_data": None})
-    body: Struct = {
-        "group_id": member.group, "member_id": "", "session_timeout_ms": LONGEST_MS,
-        "rebalance_timeout_ms": REBALANCE_MS, "protocol_type": "consumer",
-        "protocols": [{"name": "range", "metadata": subscription}],
-    }  # fmt: skip
-    joined: Struct = {}
-    for _ in range(TRIES):
-        said = asker("JoinGroup", 5, body)
-        if said is None:
-            return member
-        joined = said[1]
-        if joined["error_code"] == 0:
-            break
-        body["member_id"] = joined["member_id"]  # as MEMBER_ID_REQUIRED asks for
-        if joined["error_code"] in PASSING:
-            asker.rest()
-        elif joined["error_code"] != MEMBER_ID_REQUIRED:
-            return member
-    else:
-        return member
-    id_, generation = joined["member_id"], joined["generation_id"]
+    answers = asker.all_done("JoinGroup", 3, [
+        {
+            "group_id": one.group, "member_id": "", "session_timeout_ms": longest_ms,
+            "rebalance_timeout_ms": REBALANCE_MS, "protocol_type": "consumer",
+            "protocols": [{"name": "range", "metadata": subscription}],
+        }
+        for one in members
+    ])  # fmt: skip
+    found = [
+        replace(one, id=said["member_id"], epoch=said["generation_id"]) if said else one
+        for one, said in zip(members, answers, strict=True)
+    ]
     owned = [{"topic": CONSUMED, "partitions": [0]}]
     assignment = encode_assignment(0, {"assigned_partitions": owned, "user_data": None})
-    asker("SyncGroup", 3, {
-        "group_id": member.group, "generation_id": generation, "member_id": id_,
-        "assignments": [{"member_id": id_, "assignment": assignment}],
-    })  # fmt: skip
-    return replace(member, id=id_, epoch=generation)
+    asker.all("SyncGroup", 3, [
+        {
+            "group_id": one.group, "generation_id": one.epoch, "member_id": one.id,
+            "assignments": [{"member_id": one.id, "assignment": assignment}],
+        }
+        for one, said in zip(found, answers, strict=True) if said
+    ])  # fmt: skip
+    return found
+
+
+def commit(asker: Asker, members: Iterable[Member]) -> None:
+    """Groups that only commit offsets, of every topic that is kept."""
+    row = {"partition_index": 0, "committed_offset": 0, "committed_metadata": ""}
+    topics = [{"name": name, "partitions": [row]} for name in TOPICS]
+    asker.all_done("OffsetCommit", 5, [
+        {"group_id": one.group, "generation_id_or_member_epoch": -1, "topics": topics}
+        for one in members
+    ])  # fmt: skip
 
 
 HEARTBEATS = {
@@ -215,69 +226,85 @@ HEARTBEATS = {
 
 
 def heartbeat(
-    asker: Asker, name: str, member: Member, topics: tuple[str, ...] = (CONSUMED,)
-) -> Member:
-    """A member of a group of the newer protocols, whose id is its own choice."""
+    asker: Asker, name: str, members: Sequence[Member], topics: tuple[str, ...] = (CONSUMED,)
+) -> tuple[Member, ...]:
+    """Members of groups of the newer protocols, whose ids are their own choice."""
     source = {
         "subtopology_id": "0", "source_topics": [CONSUMED], "source_topic_regex": [],
         "state_changelog_topics": [], "repartition_sink_topics": [],
         "repartition_source_topics": [], "copartition_groups": [],
     }  # fmt: skip
     body = {
-        "group_id": member.group, "member_id": member.id, "member_epoch": 0,
-        "rebalance_timeout_ms": 5000, "subscribed_topic_names": list(topics),
-        "topic_partitions": [],
-        "topology": {"epoch": 0, "subtopologies": [source]}, "process_id": "fuzz-process",
-        "active_tasks": [], "standby_tasks": [], "warmup_tasks": [],
+        "member_epoch": 0, "rebalance_timeout_ms": 5000, "subscribed_topic_names": list(topics),
+        "topic_partitions": [], "topology": {"epoch": 0, "subtopologies": [source]},
+        "process_id": "fuzz-process", "active_tasks": [], "standby_tasks": [], "warmup_tasks": [],
     }  # fmt: skip
-    answer = asker.until_done(name, 1, body)
-    return member if answer is None else replace(member, epoch=answer["member_epoch"])
+    bodies = [{**body, "group_id": one.group, "member_id": one.id} for one in members]
+    answers = zip(members, asker.all_done(name, 1, bodies), strict=True)
+    return tuple(replace(one, epoch=said["member_epoch"]) if said else one for one, said in answers)
 
 
-def share_offsets(asker: Asker, member: Member) -> None:
-    """A share group without members that holds offsets of every topic that is kept."""
-    for chosen in (0, -1):  # joins and leaves, for a group must exist to be given offsets
-        body = {
-            "group_id": member.group, "member_id": "MDEyMzQ1Njc4OUFCQ0RFRg",
-            "member_epoch": chosen, "subscribed_topic_names": list(TOPICS),
-        }  # fmt: skip
-        asker.until_done("ShareGroupHeartbeat", 1, body)
+def share_offsets(asker: Asker, members: Sequence[Member]) -> None:
+    """Share groups without members that hold offsets of every topic that is kept."""
+    for epoch in (0, -1):  # joins and leaves, for a group must exist to be given offsets
+        asker.all_done("ShareGroupHeartbeat", 1, [
+            {
+                "group_id": one.group, "member_id": "MDEyMzQ1Njc4OUFCQ0RFRg",
+                "member_epoch": epoch, "subscribed_topic_names": list(TOPICS),
+            }
+            for one in members
+        ])  # fmt: skip
     rows = [{"partition_index": 0, "start_offset": 0}]
     topics = [{"topic_name": name, "partitions": rows} for name in TOPICS]
-    asker.until_done("AlterShareGroupOffsets", 0, {"group_id": member.group, "topics": topics})
+    bodies = [{"group_id": one.group, "topics": topics} for one in members]
+    asker.all_done("AlterShareGroupOffsets", 0, bodies)
 
 
 def state_of_shares(asker: Asker, world: World, topics: Mapping[str, tuple[Topic, ...]]) -> None:
     """Share-group state as a group coordinator writes it, of groups that do not exist."""
-    for member in world.members["stated"]:
-        rows = [{"partition": 0, "state_epoch": 1, "start_offset": 0}]
-        body = [{"topic_id": topic.id, "partitions": rows} for topic in topics["kept"]]
-        asker("InitializeShareGroupState", 0, {"group_id": member.group, "topics": body})
+    rows = [{"partition": 0, "state_epoch": 1, "start_offset": 0}]
+    body = [{"topic_id": topic.id, "partitions": rows} for topic in topics["kept"]]
+    bodies = [{"group_id": one.group, "topics": body} for one in world.members["stated"]]
+    asker.all("InitializeShareGroupState", 0, bodies)
 
 
-def begin(asker: Asker, producer: Producer, *, opened: bool) -> Producer:
-    """A transactional producer; `opened`: with an ongoing transaction over one partition."""
-    name = producer.transactional_id
-    asker("FindCoordinator", 1, {"key": name, "key_type": 1})
-    body = {
-        "transactional_id": name, "transaction_timeout_ms": TRANSACTION_MS, "producer_id": -1,
-        "producer_epoch": -1,
-    }  # fmt: skip
-    given = asker.until_done("InitProducerId", 3, body)
-    if given is None:
-        return producer
-    known = replace(producer, id=given["producer_id"], epoch=given["producer_epoch"])
-    if opened:
-        asker("AddPartitionsToTxn", 3, {
-            "v3_and_below_transactional_id": name, "v3_and_below_producer_id": known.id,
-            "v3_and_below_producer_epoch": known.epoch,
+def producers_of(asker: Asker, made_up: World) -> Mapping[str, tuple[Producer, ...]]:
+    """Transactional producers; all but the kind `opened` have an ongoing transaction over one
+    partition, which the next preparation aborts.
+    """
+    kinds = [(kind, one) for kind, found in made_up.producers.items() for one in found]
+    first = kinds[0][1].transactional_id
+    asker("FindCoordinator", 1, {"key": first, "key_type": 1})  # makes their topic
+    answers = asker.all_done("InitProducerId", 3, [
+        {
+            "transactional_id": one.transactional_id, "transaction_timeout_ms": TRANSACTION_MS,
+            "producer_id": -1, "producer_epoch": -1,
+        }
+        for _, one in kinds
+    ])  # fmt: skip
+    known = [
+        replace(one, id=said["producer_id"], epoch=said["producer_epoch"]) if said else one
+        for (_, one), said in zip(kinds, answers, strict=True)
+    ]
+    asker.all("AddPartitionsToTxn", 3, [
+        {
+            "v3_and_below_transactional_id": one.transactional_id,
+            "v3_and_below_producer_id": one.id, "v3_and_below_producer_epoch": one.epoch,
             "v3_and_below_topics": [{"name": "fuzz-transacted", "partitions": [0]}],
-        })  # fmt: skip
-    return known
+        }
+        for (kind, _), one, said in zip(kinds, known, answers, strict=True)
+        if said and kind != "opened"
+    ])  # fmt: skip
+    by_kind: dict[str, list[Producer]] = {kind: [] for kind in made_up.producers}
+    for (kind, _), one in zip(kinds, known, strict=True):
+        by_kind[kind].append(one)
+    return {kind: tuple(found) for kind, found in by_kind.items()}
 
 
-def sessions(asker: Asker, topics: Mapping[str, tuple[Topic, ...]]) -> Iterator[tuple[int, int]]:
+def sessions(asker: Asker) -> Iterator[tuple[int, int]]:
     """Fetch sessions that the target gave, with the epoch that comes next."""
+    if (asker.version("Fetch", 11) or 0) < FIRST_WITH_SESSIONS:
+        return
     row = {
         "partition": 0, "current_leader_epoch": -1, "fetch_offset": 0, "last_fetched_epoch": -1,
         "log_start_offset": -1, "partition_max_bytes": 1000,
@@ -288,17 +315,16 @@ def sessions(asker: Asker, topics: Mapping[str, tuple[Topic, ...]]) -> Iterator[
         "topics": [{"topic": CONSUMED, "partitions": [row]}], "forgotten_topics_data": [],
         "rack_id": "",
     }  # fmt: skip
-    for _ in range(SESSIONS):
-        said = asker("Fetch", 11, body)
-        if said is not None and said[0] >= 7 and said[1]["session_id"]:
-            yield said[1]["session_id"], 1
+    for said in asker.all("Fetch", 11, [body] * SESSIONS):
+        if said is not None and said["session_id"]:
+            yield said["session_id"], 1
 
 
 def metadata_version(asker: Asker) -> int:
     said = asker("ApiVersions", 3, {
         "client_software_name": "touchstone", "client_software_version": "1.0",
     })  # fmt: skip
-    rows: list[dict[str, Any]] = said[1].get("finalized_features", []) if said else []
+    rows: list[dict[str, Any]] = said.get("finalized_features", []) if said else []
     found = [row["max_version_level"] for row in rows if row["name"] == "metadata.version"]
     return found[0] if found else World().metadata_version
 
@@ -307,5 +333,5 @@ def log_dir(asker: Asker) -> str:
     """A log directory of the broker."""
     said = asker("DescribeLogDirs", 1, {"topics": []})
     with suppress(LookupError, TypeError):
-        return str(said[1]["results"][0]["log_dir"])  # type: ignore[index]
+        return str(said["results"][0]["log_dir"])  # type: ignore[index]
     return World().log_dir

@@ -20,7 +20,7 @@ import ipaddress
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
@@ -76,6 +76,8 @@ def require_loopback(host: str, *, is_mine: bool) -> None:
 
 
 Address = tuple[str, int]
+Question = tuple[int, int, Struct]
+"""API key, version, body."""
 
 
 def resolved(address: Address) -> Address | None:
@@ -83,6 +85,20 @@ def resolved(address: Address) -> Address | None:
     try:
         return socket.gethostbyname(address[0]), address[1]
     except OSError:
+        return None
+
+
+def frame_of(key: int, version: int, body: Struct) -> bytes:
+    """A question of the fuzzer's own, with its length."""
+    frame = encode_request(key, version, 1, "touchstone-fuzz", body)
+    return struct.pack(">i", len(frame)) + frame
+
+
+def decoded(key: int, version: int, answer: bytes) -> Struct | None:
+    """The body of an answer; None of one that cannot be read."""
+    try:
+        return decode_response(key, version, answer).body
+    except ValueError:
         return None
 
 
@@ -184,15 +200,27 @@ class Link:
         what cannot be read: to complain of that is for oracles and watches.
         """
         answer = self.answer_to(key, version, body)
-        try:
-            return None if answer is None else decode_response(key, version, answer).body
-        except ValueError:
-            return None
+        return None if answer is None else decoded(key, version, answer)
+
+    def ask_all(self, questions: Sequence[Question]) -> list[Struct | None]:
+        """What each comes to, as `ask` says; they are written together, for Kafka answers a
+        connection's requests in order. Behind one that is hung up on the others are asked again.
+        """
+        found: list[Struct | None] = []
+        while len(found) < len(questions):
+            left = questions[len(found) :]
+            patience_s = ASK_TIMEOUT_S * len(left)
+            outcome = self.play([frame_of(*one) for one in left], timeout_s=patience_s)
+            self.tally.cases -= 1
+            for (key, version, _), answer in zip(left, outcome.answers, strict=False):
+                found.append(decoded(key, version, answer))
+            if len(outcome.answers) < len(left):
+                found.append(None)
+        return found
 
     def answer_to(self, key: int, version: int, body: Struct) -> bytes | None:
         """The frame that answers such a question; None when the target hangs up on it."""
-        frame = encode_request(key, version, 1, "touchstone-fuzz", body)
-        outcome = self.play([struct.pack(">i", len(frame)) + frame], timeout_s=ASK_TIMEOUT_S)
+        outcome = self.play([frame_of(key, version, body)], timeout_s=ASK_TIMEOUT_S)
         self.tally.cases -= 1
         if outcome.end != KEPT or not outcome.answers:
             return None
