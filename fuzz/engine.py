@@ -43,6 +43,7 @@ from touchstone.fuzz.runner import (
     ROUNDS,
     SETTLE_S,
     Tally,
+    require_answers,
 )
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.reference_impl.wire.framing import FrameError, Frames
@@ -471,10 +472,10 @@ class Engine:
         case = lane.flights[0]
 
         def proven(answered: bool) -> None:
+            if not answered:
+                self._wait_for_anybody()
             if lane.flights and lane.flights[0] is case:
-                if not answered:
-                    lane.rounds = 0
-                lane.deadline = time.monotonic() + (SETTLE_S if answered else 0)
+                lane.deadline = time.monotonic() + SETTLE_S
 
         witness = Lane(self.address, own=True)
         witness.proven = proven
@@ -482,3 +483,13 @@ class Engine:
         witness.deadline = now + ASK_TIMEOUT_S
         self._busy.add(witness)
         self._flush(witness)
+
+    def _wait_for_anybody(self) -> None:
+        """A target that answers nobody is waited for, and no case is to blame until it answers.
+        Raises Hangs when it does not.
+        """
+        require_answers(self.address)
+        now = time.monotonic()
+        for lane in self._busy:
+            if lane.proven is None:
+                self._expect(lane, now)

@@ -13,11 +13,11 @@ deleted; `renew` replaces it now and then.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from touchstone.fuzz.engine import HELD_TIMEOUT_S, Planned
 from touchstone.fuzz.outcome import CLOSED, KEPT, RAISED, SILENT, Outcome
-from touchstone.fuzz.runner import Link
+from touchstone.fuzz.runner import Link, Question
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.reference_impl.broker.assembly import Assembly
 from touchstone.reference_impl.broker.configs.config_view import spread_defaults
@@ -26,6 +26,7 @@ from touchstone.reference_impl.broker.effects import Ask, Close, Connection, Eff
 from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.io.links import Links, PeerConnection
+from touchstone.reference_impl.wire.schema import Struct
 
 BEGAN = 1_700_000_000_000
 CONFIG = {
@@ -98,6 +99,9 @@ class InProcess(Link):
             self._connection = self._connect()
         self._settle()
         return Outcome(tuple(self._heard), end)
+
+    def ask_apart(self, questions: Sequence[Question]) -> list[Struct | None]:
+        return [self.ask(*one) for one in questions]  # to wait for one costs nothing
 
     def rest(self) -> None:
         """Twenty milliseconds pass."""

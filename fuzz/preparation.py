@@ -1,16 +1,15 @@
 """A target made ready for valid requests: its topics hold records, its groups have members.
 
 `prepared` asks for what `World` holds and puts in what the target said. An API that the target does
-not serve, or refuses, leaves its part of the world made up. Asking is an argument, so that any
-connection will do. `prepare` does it over a link, and makes the topics first.
+not serve, or refuses, leaves its part of the world made up. `prepare` makes the topics first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from touchstone.fuzz.corpus_run import (
     AFTER_DELETION,
@@ -30,7 +29,6 @@ from touchstone.reference_impl.wire.embedded.consumer_protocol import (
 from touchstone.reference_impl.wire.records import build
 from touchstone.reference_impl.wire.schema import Struct, fields_of
 
-AskAll = Callable[[Sequence[Question]], list[Struct | None]]
 Served = Mapping[int, tuple[int, int]]
 PASSING = {3, 14, 15, 16, 51}
 """Error codes of a coordinator or topic that is not there yet, or of a transaction that ends."""
@@ -44,13 +42,23 @@ TRANSACTION_MS = 900_000
 TRIES = 200
 
 
+class Asks(Protocol):
+    """What a Link does (`fuzz.runner`), as far as it is needed here."""
+
+    def ask_all(self, questions: Sequence[Question]) -> list[Struct | None]: ...
+
+    def ask_apart(self, questions: Sequence[Question]) -> list[Struct | None]: ...
+
+    def rest(self) -> None: ...
+
+
 class Asker:
     """Questions by the name of the API and at most a version; bodies may hold more fields than that
     version has. Many are asked together: one at a time they took 45 s on a busy machine.
     """
 
-    def __init__(self, ask_all: AskAll, served: Served, rest: Callable[[], object]) -> None:
-        self._ask_all, self._served, self._rest = ask_all, served, rest
+    def __init__(self, asks: Asks, served: Served) -> None:
+        self._asks, self._served = asks, served
 
     def version(self, name: str, most: int) -> int | None:
         """The newest up to `most`; None where that is not served."""
@@ -59,31 +67,36 @@ class Asker:
         version = min(most, high, API[key].latest)
         return None if version < low else version
 
-    def all(self, name: str, most: int, bodies: Iterable[Struct]) -> list[Struct | None]:
-        """What each comes to; None: not served, hung up on, or not to be read."""
+    def all(
+        self, name: str, most: int, bodies: Iterable[Struct], *, apart: bool = False
+    ) -> list[Struct | None]:
+        """What each comes to; None: not served, hung up on, held, or not to be read."""
         key, version, asked = API.named(name).key, self.version(name, most), list(bodies)
         if version is None or not asked:
             return [None] * len(asked)
-        return self._ask_all([(key, version, filled(key, version, body)) for body in asked])
+        ask = self._asks.ask_apart if apart else self._asks.ask_all
+        return ask([(key, version, filled(key, version, body)) for body in asked])
 
     def __call__(self, name: str, most: int, body: Struct) -> Struct | None:
         (said,) = self.all(name, most, [body])
         return said
 
-    def all_done(self, name: str, most: int, bodies: Iterable[Struct]) -> list[Struct | None]:
+    def all_done(
+        self, name: str, most: int, bodies: Iterable[Struct], *, apart: bool = False
+    ) -> list[Struct | None]:
         """The first answer to each that does not ask to wait; None where it is a refusal."""
         waiting = dict(enumerate(bodies))
         done: list[Struct | None] = [None] * len(waiting)
         for _ in range(TRIES):
-            said = zip(list(waiting), self.all(name, most, waiting.values()), strict=True)
-            for number, answer in said:
+            said = self.all(name, most, waiting.values(), apart=apart)
+            for number, answer in zip(list(waiting), said, strict=True):
                 code = 0 if answer is None else code_of(answer)
                 if code not in PASSING:
                     done[number] = None if code else answer
                     del waiting[number]
             if not waiting:
                 break
-            self._rest()
+            self._asks.rest()
         return done
 
 
@@ -110,12 +123,12 @@ def prepare(link: Link, served: Served, *, ours: bool, rests: int = AFTER_DELETI
         others = sorted(one for one in listed_topics(link) if not one.startswith(("__", CANARY)))
         delete_topics(link, others, rests=rests)
     create_topics(link, dict.fromkeys(LASTING, False))
-    return prepared(link.ask_all, served, link.rest)
+    return prepared(link, served)
 
 
-def prepared(ask_all: AskAll, served: Served, rest: Callable[[], object]) -> World:
-    """The world of this target. Topics of `LASTING` exist; `rest` lets the target have a moment."""
-    asker = Asker(ask_all, served, rest)
+def prepared(asks: Asks, served: Served) -> World:
+    """The world of this target. Topics of `LASTING` exist."""
+    asker = Asker(asks, served)
     made_up = World()
     brokers, topics = topic_ids(asker, made_up)
     write_records(asker)
@@ -180,7 +193,9 @@ def empty_groups(asker: Asker, names: list[str]) -> None:
 def join(asker: Asker, members: Sequence[Member]) -> list[Member]:
     """Each the only member of its classic group, joined and synced; as it was where it is refused.
 
-    Up to JoinGroup v3 a member is let in at once: from v4 on it has to come again with its id.
+    Up to JoinGroup v3 a member is let in at once: from v4 on it has to come again with its id. A
+    case may have left a member that was told to come again and never will (KIP-394); for that one
+    the group waits, half an hour, and then ours is not in it.
     """
     longest_ms = LONGEST_MS if asker.version("JoinGroup", 5) == 5 else LONGEST_BEFORE_2_3_MS
     subscription = encode_subscription(0, {"topics": [CONSUMED], "user_data": None})
@@ -191,7 +206,7 @@ def join(asker: Asker, members: Sequence[Member]) -> list[Member]:
             "protocols": [{"name": "range", "metadata": subscription}],
         }
         for one in members
-    ])  # fmt: skip
+    ], apart=True)  # fmt: skip
     found = [
         replace(one, id=said["member_id"], epoch=said["generation_id"]) if said else one
         for one, said in zip(members, answers, strict=True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import selectors
 import socket
 import struct
 import time
@@ -38,6 +39,8 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 
 ASK_TIMEOUT_S = 10.0
 CHUNK = 65536
+APART_S = 2.0
+"""Seconds without an answer, after which what was asked is taken to be held."""
 SETTLE_S = 0.05
 """Seconds for bytes that a target has written to be seen."""
 ROUNDS = 3
@@ -48,6 +51,10 @@ def stopwatch() -> Callable[[], float]:
     """Seconds since this call, whenever it is asked."""
     started = time.monotonic()
     return lambda: time.monotonic() - started
+
+
+class Hangs(ConnectionError):
+    """The target accepts connections and answers on none of them."""
 
 
 class NotLoopback(Exception):
@@ -116,10 +123,10 @@ class Link:
     """One connection to a target, replaced whenever the target ends it.
 
     `timeout_s` is how many seconds a target may take to answer the probe behind a case. Refused
-    connections raise ConnectionError: a target that no longer accepts is dead, not silent. When
-    they have passed, `settle` has the target do all that it has to do, and only then is its silence
-    believed, however slow the machine is: it answers somebody else, unless the caller knows better
-    (of a broker in this process).
+    connections raise ConnectionError: a target that no longer accepts is dead, not silent, and so
+    is one that answers nobody (Hangs). When they have passed, `settle` has the target do all that
+    it has to do, and only then is its silence believed, however slow the machine is: it answers
+    somebody else, unless the caller knows better (of a broker in this process).
     """
 
     def __init__(
@@ -133,7 +140,7 @@ class Link:
         self.address = (host, port)
         self.timeout_s = timeout_s
         self.own_settle = settle
-        self.settle = settle or self._answers_elsewhere
+        self.settle = settle or (lambda: require_answers(self.address))
         self.tally = Tally()
         self._socket: socket.socket | None = None
         self._frames = Frames(ANSWER_LIMIT)
@@ -178,6 +185,9 @@ class Link:
             end = SILENT
         except FrameError:
             end = GARBLED
+        except Hangs:
+            self.close()
+            raise
         except OSError:  # reset, broken pipe, no longer connected: the peer has hung up
             end = RESET
         self.close()
@@ -204,19 +214,47 @@ class Link:
 
     def ask_all(self, questions: Sequence[Question]) -> list[Struct | None]:
         """What each comes to, as `ask` says; they are written together, for Kafka answers a
-        connection's requests in order. Behind one that is hung up on the others are asked again.
+        connection's requests in order. Behind one that has no answer the others are asked again.
         """
         found: list[Struct | None] = []
         while len(found) < len(questions):
             left = questions[len(found) :]
-            patience_s = ASK_TIMEOUT_S * len(left)
-            outcome = self.play([frame_of(*one) for one in left], timeout_s=patience_s)
+            outcome = self.play([frame_of(*one) for one in left], timeout_s=ASK_TIMEOUT_S)
             self.tally.cases -= 1
             for (key, version, _), answer in zip(left, outcome.answers, strict=False):
                 found.append(decoded(key, version, answer))
             if len(outcome.answers) < len(left):
                 found.append(None)
         return found
+
+    def ask_apart(self, questions: Sequence[Question]) -> list[Struct | None]:
+        """The same, each on a connection of its own, all at once: of a target that may hold them.
+        None for one that has no answer when none has come for APART_S.
+        """
+        answers: list[bytes | None] = [None] * len(questions)
+        with contextlib.ExitStack() as opened, selectors.DefaultSelector() as selector:
+            for number, question in enumerate(questions):
+                made = socket.create_connection(self.address, ASK_TIMEOUT_S)
+                opened.enter_context(made)
+                self.tally.connects += 1
+                made.sendall(frame_of(*question))
+                made.setblocking(False)
+                selector.register(made, selectors.EVENT_READ, (number, Frames(ANSWER_LIMIT)))
+            while selector.get_map() and (ready := selector.select(APART_S)):
+                for key, _ in ready:
+                    number, frames = key.data
+                    over = True
+                    with contextlib.suppress(ConnectionResetError, FrameError):
+                        chunk = key.fileobj.recv(CHUNK)  # type: ignore[union-attr]
+                        found = frames.feed(chunk)
+                        answers[number] = found[0] if found else None
+                        over = bool(found) or not chunk
+                    if over:
+                        selector.unregister(key.fileobj)
+        return [
+            None if answer is None else decoded(key, version, answer)
+            for (key, version, _), answer in zip(questions, answers, strict=True)
+        ]
 
     def answer_to(self, key: int, version: int, body: Struct) -> bytes | None:
         """The frame that answers such a question; None when the target hangs up on it."""
@@ -252,30 +290,45 @@ class Link:
                 return connection.recv(CHUNK)
         raise TimeoutError
 
-    def _answers_elsewhere(self) -> None:
-        """Return when the target has answered a probe on a connection of its own, or has ended it;
-        TimeoutError when it answers nobody.
-        """
-        ended = contextlib.suppress(ConnectionResetError)
-        with socket.create_connection(self.address, ASK_TIMEOUT_S) as other, ended:
-            other.sendall(PROBE)
-            frames = Frames(ANSWER_LIMIT)
-            while (chunk := other.recv(CHUNK)) and not frames.feed(chunk):
-                pass
 
-
+HANGS_S = 30.0
+"""Seconds after which a target that answers nobody is as good as dead. A JVM short of memory may
+collect garbage for ten."""
 DYING_S = 2.0
 """How long a target may take to go, after it did not answer."""
 LOOK_S = 0.05
 
 
-def accepts(address: Address, patience_s: float = DYING_S) -> bool:
-    """Whether the target still accepts connections when it has had time to die."""
+def require_answers(address: Address, patience_s: float | None = None) -> None:
+    """Return when the target has answered a probe on a connection of its own, or has ended it.
+    Raises ConnectionError: it refuses connections, or answers nobody for HANGS_S.
+    """
+    patience_s = HANGS_S if patience_s is None else patience_s
     deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline:
-        try:
-            socket.create_connection(address, patience_s).close()
-        except OSError:
-            return False
-        time.sleep(LOOK_S)
+    try:
+        with (
+            socket.create_connection(address, patience_s) as other,
+            contextlib.suppress(ConnectionResetError),
+        ):
+            other.sendall(PROBE)
+            frames = Frames(ANSWER_LIMIT)
+            while True:
+                other.settimeout(max(deadline - time.monotonic(), 1e-3))
+                chunk = other.recv(CHUNK)
+                if not chunk or frames.feed(chunk):
+                    return
+    except TimeoutError:
+        raise Hangs(f"it answers nobody for {patience_s:g} s") from None
+
+
+def lives(address: Address) -> bool:
+    """Whether the target still accepts connections when it has had time to die, and answers."""
+    deadline = time.monotonic() + DYING_S
+    try:
+        while time.monotonic() < deadline:
+            socket.create_connection(address, DYING_S).close()
+            time.sleep(LOOK_S)
+        require_answers(address)
+    except OSError:
+        return False
     return True

@@ -28,7 +28,6 @@ from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, merged
 from touchstone.fuzz.triage.surviving import Surviving
-from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.watches.watching import Watching
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Address, Target, Unavailable
@@ -88,7 +87,7 @@ def play_campaign(
     watchings: list[Watching] = []
     deaths = Deaths(campaign.name, bounds.seed)
     while True:
-        played, watching = play_share(share, running.watched, bounds.jobs)
+        played, watching = play_share(share, running, bounds.jobs)
         parts.append(played)
         watchings += [watching] if watching else []
         if played.gone is None or played.result.interrupted or not running.can_restart:
@@ -128,22 +127,26 @@ def share_of(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> Shar
     )
 
 
-def play_share(share: Share, watched: Watched | None, jobs: int) -> tuple[Played, Watching | None]:
-    """Until the share's end, its user's or the target's."""
+def play_share(share: Share, running: RunningTarget, jobs: int) -> tuple[Played, Watching | None]:
+    """Until the share's end, its user's or the target's, which is stopped then: of one that hangs
+    watches would wait for an answer.
+    """
     played = Played(Result(share.campaign.name))
     with contextlib.ExitStack() as stack:
         watching = None
-        if watched is not None:
+        if running.watched is not None:
             watching = stack.enter_context(
                 Watching(
                     share.campaign.watches,
-                    watched,
+                    running.watched,
                     lambda: played.result.played(played.sent),
                 )
             )
         played = play_jobs(share, jobs, tell, played)
         if watching is not None:
             watching.last_look = played.gone is None
+        if played.gone is not None and running.can_restart:
+            running.target.stop()
     if watching is not None and played.gone is not None:
         watching.forget_since(played.result.cases)
     return played, watching

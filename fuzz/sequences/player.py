@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
-from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER
+from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER, require_answers
 from touchstone.fuzz.script import Script, Step, filled
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
 from touchstone.fuzz.sequences.judge import code_of, other_values, was_refused
@@ -33,8 +33,6 @@ from touchstone.reference_impl.wire.schema import Struct
 CHUNK = 65536
 AGAIN_S = 0.002
 """Between two tries of a step that a target is not ready for."""
-ELSEWHERE_S = 10.0
-"""How long a target may take to answer a probe of another connection before all of it is silent."""
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -192,7 +190,7 @@ class Session:
                     return self._over(lane, SILENT)
                 # Seconds alone prove no silence: on a busy machine answers come late.
                 rounds -= 1
-                self._answers_elsewhere()
+                require_answers(self.address)
                 deadline = time.monotonic() + self.patience.held_s
                 continue
             except FrameError:
@@ -228,19 +226,6 @@ class Session:
                 return None
             lane.ready += lane.frames.feed(chunk)
         return lane.ready.pop(0)
-
-    def _answers_elsewhere(self) -> None:
-        """Return when the target has answered on a connection of its own, or has answered nobody
-        for long.
-        """
-        with (
-            contextlib.suppress(TimeoutError, ConnectionResetError),
-            socket.create_connection(self.address, ELSEWHERE_S) as other,
-        ):
-            other.sendall(PROBE)
-            frames = Frames(ANSWER_LIMIT)
-            while (chunk := other.recv(CHUNK)) and not frames.feed(chunk):
-                pass
 
 
 class Player:

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
+from touchstone.fuzz import runner
 from touchstone.fuzz.campaign import Result, campaigns
 from touchstone.fuzz.deaths import MOST, ORACLE, Deaths
 from touchstone.fuzz.engine import Planned
@@ -22,12 +23,15 @@ from touchstone.reference_impl.wire.headers import encode_request
 
 DESCRIBE_CLUSTER, API_VERSIONS, HEARTBEAT = 60, 18, 12
 MORTAL = """
-import os, sys
+import os, signal, sys, time
 from touchstone.harness.__main__ import main
 from touchstone.reference_impl.broker.broker import Broker
 parsed = Broker.parse
 def parse(self, connection, frame):
     if frame[:2] == int(os.environ["DIES_OF"]).to_bytes(2, "big"):
+        if os.environ.get("HANGS"):
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            time.sleep(3600)  # in the loop that serves everybody
         os._exit(1)
     return parsed(self, connection, frame)
 Broker.parse = parse
@@ -156,3 +160,14 @@ def test_a_campaign_of_scripts_goes_on_behind_the_death_of_its_target(played_on_
     assert "groups: 2 cases" in result.output
     (path,) = (tmp_path / "out" / "groups").glob("*-stays-alive-key-*.toml")
     assert "Heartbeat" in path.read_text()
+
+
+@pytest.mark.slow
+def test_a_target_that_answers_nobody_is_as_good_as_dead(played_on_mortal, tmp_path, monkeypatch):
+    monkeypatch.setenv("HANGS", "1")
+    monkeypatch.setattr(runner, "HANGS_S", 2.0)
+    result = played_on_mortal(DESCRIBE_CLUSTER, "--campaign", "valid", "--cases", "600")
+    assert result.exit_code == 1, result.output
+    assert "it answers nobody for 2 s" in result.output
+    assert "dies of key 60 (no fault)" in result.output
+    assert not [*(tmp_path / "out" / "valid").rglob("*answers-in-time*")], result.output

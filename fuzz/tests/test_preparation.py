@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from touchstone.fuzz import quality
 from touchstone.fuzz.in_process import InProcess
 from touchstone.fuzz.overlay import overlay
-from touchstone.fuzz.preparation import filled, prepare, prepared
+from touchstone.fuzz.preparation import Asker, filled, prepare, prepared
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
@@ -79,14 +79,31 @@ def test_a_second_preparation_meets_the_members_of_the_first(link, world):
     )
 
 
+class HangsUp:
+    """A target that answers nothing, with what it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def ask_all(self, questions):
+        self.asked += questions
+        return [None] * len(questions)
+
+    ask_apart = ask_all
+
+    def rest(self):
+        pass
+
+
 def test_what_is_not_served_stays_made_up():
-    asked = []
-    world = prepared(lambda questions: asked.extend(questions), {}, lambda: None)
-    assert (world, asked) == (World(), [])
+    target = HangsUp()
+    assert (prepared(target, {}), target.asked) == (World(), [])
 
 
 def test_a_target_that_hangs_up_on_everything_stays_made_up():
-    world = prepared(lambda some: [None] * len(some), advertised.table("4.3"), lambda: None)
+    target = HangsUp()
+    world = prepared(target, advertised.table("4.3"))
+    assert target.asked
     assert world.members["classic"] == World().members["classic"]
 
 
@@ -102,3 +119,18 @@ def test_the_measuring_tool_counts_what_the_overlay_says_is_impossible():
     assert result.exit_code == 0, result.output
     for reason in {one.reason for one in overlay().impossible.values()}:
         assert reason in result.output
+
+
+@pytest.mark.slow
+def test_a_question_that_is_held_holds_no_other_up(link):
+    """A second member waits for the first, who does not come to the rebalance."""
+    body = {
+        "session_timeout_ms": 60_000, "rebalance_timeout_ms": 60_000, "member_id": "",
+        "protocol_type": "consumer", "protocols": [{"name": "range", "metadata": b""}],
+    }  # fmt: skip
+    first, second = ({**body, "group_id": f"held-{number}"} for number in range(2))
+    asker = Asker(link, advertised.table("4.3"))
+    asker("FindCoordinator", 1, {"key": "held-0", "key_type": 0})  # makes the groups' topic
+    assert None not in asker.all_done("JoinGroup", 3, [first])
+    held, free = asker.all_done("JoinGroup", 3, [first, second], apart=True)
+    assert (held, free["error_code"]) == (None, 0)
