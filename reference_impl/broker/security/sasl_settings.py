@@ -28,13 +28,13 @@ from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, V
 from touchstone.reference_impl.broker.security.plain import Plain
 from touchstone.reference_impl.broker.security.scram import Scram
 from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
+from touchstone.reference_impl.broker.security.signed_tokens import Keys, SignedTokens
 from touchstone.reference_impl.broker.security.unsecured_tokens import TokenRules
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
 from touchstone.reference_impl.security import jaas
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona
-    from touchstone.reference_impl.broker.security.signed_tokens import Keys
     from touchstone.reference_impl.cluster.topology import Cluster
 
 PLAIN, OAUTHBEARER = "PLAIN", "OAUTHBEARER"
@@ -42,7 +42,7 @@ MAX_REAUTH, MAX_RECEIVE = "connections.max.reauth.ms", "sasl.server.max.receive.
 FAILURE_DELAY = "connection.failed.authentication.delay.ms"
 CALLBACK_HANDLER = "sasl.server.callback.handler.class"
 _USER = "user_"
-_SIGNED = "touchstone.reference_impl.broker.security.signed_tokens"  # loads PyJWT
+_SIGNATURES = "touchstone.reference_impl.security.signatures"  # loads PyJWT
 _KAFKAS, _HANDLER = "org.apache.kafka.", ".OAuthBearerValidatorCallbackHandler"
 _MODULES = {
     PLAIN: "org.apache.kafka.common.security.plain.PlainLoginModule",
@@ -164,7 +164,7 @@ def _validates_signatures(
         raise ValueError(f"{setting}={found} is not obeyed, so it is refused: no class of yours is"
                          " loaded here")  # fmt: skip
     try:
-        import_module(_SIGNED)
+        import_module(_SIGNATURES)
     except ImportError as missing:
         raise ValueError(
             f"{full} needs {missing.name}: pip install 'kafka-touchstone[oauthbearer]'"
@@ -184,8 +184,7 @@ def _number(config: Mapping[str, str], listener: str, name: str, default: int) -
 def _validator(mechanism: Mechanism, keys: Keys | None) -> Validator:
     if mechanism.signed is None:
         return TokenRules.of(mechanism.module.options)
-    found: Validator = import_module(_SIGNED).SignedTokens(mechanism.signed.tokens, keys)
-    return found
+    return SignedTokens(mechanism.signed.tokens, keys)
 
 
 def _plain(mechanism: Mechanism, persona: Persona) -> Callable[[], Plain]:

@@ -13,7 +13,7 @@ from touchstone.reference_impl.broker.security.sasl_states import TABLE, Frame, 
 from touchstone.reference_impl.broker.security.token_keys import TokenKeys
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
 from touchstone.reference_impl.cluster.scram_keys import of_password
-from touchstone.reference_impl.security.json_web_keys import key_set
+from touchstone.reference_impl.security.signatures import key_set
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 from touchstone.reference_impl.tests.security import (
     bearer_conversations,
