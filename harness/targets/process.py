@@ -263,7 +263,7 @@ class KafkaCluster:
             )
         rendered = settings.with_key_file(rendered)
         options = self._dump.options() if node == 0 else self._sharing()
-        options = (*options, *settings.jvm_properties(self.shape))
+        options = (*options, *settings.jvm_properties(rendered))
         if users := settings.login_modules(self.release, self.shape.settings):
             options = (*options, f"-Djava.security.auth.login.config={self._users(users)}")
         child = self._child(data.name, jvm.KAFKA, rendered, options)

@@ -166,11 +166,10 @@ def with_key_file(rendered: Mapping[str, str]) -> dict[str, str]:
     return {name: value.replace(KEYS_URL, _KEY_FILE) for name, value in rendered.items()}
 
 
-def jvm_properties(shape: Shape) -> tuple[str, ...]:
+def jvm_properties(rendered: Mapping[str, str]) -> tuple[str, ...]:
     """What Kafka reads of its JVM, and not of its settings (KIP-768)."""
-    if ALLOWED_URLS not in shape.settings:
-        return ()
-    return (f"-D{ALLOWED_URLS}={with_key_file(shape.settings)[ALLOWED_URLS]}",)
+    allowed = rendered.get(ALLOWED_URLS)
+    return () if allowed is None else (f"-D{ALLOWED_URLS}={allowed}",)
 
 
 def login_modules(release: Release, config: Mapping[str, str]) -> str:

@@ -110,12 +110,11 @@ def of_ours(release: str, settings: dict[str, str], folder: Path) -> Iterator[di
 
 @contextlib.contextmanager
 def of_kafka(release: str, settings: dict[str, str], folder: Path) -> Iterator[dict[str, int]]:
-    """With the list of URLs as the JVM's property that it is there."""
+    """The launcher makes the list of URLs the JVM's property that it is there."""
     names = (PLAINTEXT, SASL, SHORT, FETCHED)
     controller, *found = free_ports(1 + len(names))
     ports = dict(zip(names, found, strict=True))
     advertised = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())
-    allowed = settings.pop(ALLOWED)
     settings |= {
         "listeners": f"{advertised},CONTROLLER://127.0.0.1:{controller}",
         "advertised.listeners": advertised,
@@ -129,9 +128,8 @@ def of_kafka(release: str, settings: dict[str, str], folder: Path) -> Iterator[d
         *(word for pair in settings.items() for word in ("--set", "=".join(pair))),
     ]
     log = folder / "started.txt"
-    environment = os.environ | {"JAVA_TOOL_OPTIONS": f"-D{ALLOWED}={allowed}"}
     with log.open("w") as out:
-        child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)
+        child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
     try:
         with Client(f"127.0.0.1:{ports[PLAINTEXT]}") as client:
             until(lambda: child.poll() is not None or answers(client))

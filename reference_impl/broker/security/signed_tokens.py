@@ -115,7 +115,7 @@ def _json(part: str) -> dict[str, Any]:
 
 
 def _wanted(header: Mapping[str, Any]) -> Wanted:
-    if header.get("b64") is False or str(header.get("cty")).lower() in _NESTED:
+    if header.get("b64") is False or (_text(header, "cty") or "").lower() in _NESTED:
         raise TokenRefused  # nothing unencoded here, and no token within a token
     algorithm = _text(header, "alg")
     if algorithm is None or algorithm not in ALGORITHMS:

@@ -15,6 +15,7 @@ import trustme
 from touchstone.reference_impl.io import jwks as reading
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.io.test_serving import PATIENCE_S, Peer
+from touchstone.reference_impl.tests.security import bearer_conversations
 from touchstone.reference_impl.tests.security.bearer_conversations import first
 from touchstone.reference_impl.tests.security.conversations import PLAINTEXT, SASL
 from touchstone.reference_impl.tests.security.key_endpoint import Endpoint
@@ -252,3 +253,24 @@ def test_without_its_library_one_line_says_what_to_install(monkeypatch, tmp_path
     monkeypatch.delitem(sys.modules, "touchstone.reference_impl.security.signatures")
     with pytest.raises(ValueError, match=r"needs jwt: pip install 'kafka-touchstone\[oauthbearer"):
         serve(config=settings(f"file:{tmp_path}"))
+
+
+def test_unsecured_tokens_need_no_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jwt", None)
+    monkeypatch.delitem(sys.modules, "touchstone.reference_impl.security.signatures")
+    with serve(config=bearer_conversations.SETTINGS) as cluster:
+        assert lets_in(
+            cluster,
+            bearer_conversations.token(
+                {"sub": "a", "exp": 4_000_000_000, "scope": ["read", "write"]}
+            ),
+        )
+    assert "touchstone.reference_impl.security.signatures" not in sys.modules
+
+
+def test_3_9_has_the_handler_under_two_names(tmp_path):
+    file = tmp_path / "keys"
+    file.write_text(jwks("rsa"))
+    config = settings(f"file:{file}") | {CLASS: SECURED}
+    with serve(release="3.9", config=config) as cluster:
+        assert lets_in(cluster, token())
