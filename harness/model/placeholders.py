@@ -147,15 +147,17 @@ class Scram:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """A client's message of OAUTHBEARER with an unsecured token of these claims (KIP-255).
+    """A client's message of OAUTHBEARER with a token of these claims (KIP-255, KIP-768).
 
-    `expires_in_s` gives it the claim `exp`, so many seconds after the start of the run.
+    `expires_in_s` gives it the claim `exp`, so many seconds after the start of the run. It is
+    unsecured, or `signed` as harness/model/signing_key.py has it: RS256, or HS256.
     """
 
     claims: Mapping[str, Any]
     expires_in_s: int | None = None
     header: Mapping[str, Any] = field(default_factory=lambda: {"alg": "none"})
     signature: str = ""
+    signed: str = ""
 
 
 PLACEHOLDERS = (
@@ -248,7 +250,7 @@ class Bindings:
         claims = dict(self.resolve(message.claims))
         if message.expires_in_s is not None:
             claims["exp"] = self.clock_ms // 1000 + message.expires_in_s
-        return sasl_messages.bearer(claims, message.header, message.signature)
+        return sasl_messages.bearer(claims, message.header, message.signature, message.signed)
 
     def _frame(self, frame: Frame) -> bytes:
         data = headers.encode_request(

@@ -117,6 +117,7 @@ UNFIT = {
     "broker.id": "a broker gets an id only when it first starts",
     "listener.name.plaintext.max.connections": "other claims of a profile need more connections",
     "max.connections": "other claims of a profile need more connections",
+    security_settings.JWKS_URL: "it names a file that only a broker of the harness has",
     "offsets.topic.segment.bytes": "the topic is made once, by whoever asks for a group first",
 }
 

@@ -1,4 +1,4 @@
-"""What clients say in SASL exchanges, as bytes: SCRAM's messages, and an unsigned bearer token.
+"""What clients say in SASL exchanges, as bytes: SCRAM's messages, and a bearer token.
 
 The client's nonce is always the same, so that all that is drawn of an exchange is the server's.
 
@@ -14,6 +14,8 @@ import json
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from touchstone.harness.model.signing_key import SIGNATURES
 
 CLIENT_NONCE = "touchstonetouchstone"
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -61,11 +63,19 @@ def _keys(mechanism: str, password: str, cells: Mapping[str, str], signed: str) 
     return _Keys(proof, hmac.digest(hmac.digest(salted, b"Server Key", kind), text, kind))
 
 
-def bearer(claims: Mapping[str, Any], header: Mapping[str, Any], signature: str = "") -> bytes:
+def bearer(
+    claims: Mapping[str, Any], header: Mapping[str, Any], signature: str = "", signed: str = ""
+) -> bytes:
     """A client's first and only message, with a token of these parts."""
-    token = ".".join((_part(header), _part(claims), signature))
-    return f"n,,\x01auth=Bearer {token}\x01\x01".encode()
+    text = f"{_part(header)}.{_part(claims)}"
+    if signed:
+        signature = _base64url(SIGNATURES[signed](text.encode()))
+    return f"n,,\x01auth=Bearer {text}.{signature}\x01\x01".encode()
 
 
 def _part(value: Mapping[str, Any]) -> str:
-    return urlsafe_b64encode(json.dumps(value, sort_keys=True).encode()).decode().rstrip("=")
+    return _base64url(json.dumps(value, sort_keys=True).encode())
+
+
+def _base64url(data: bytes) -> str:
+    return urlsafe_b64encode(data).decode().rstrip("=")

@@ -54,6 +54,23 @@ SASL: dict[str, Value] = {
     "delegation.token.master.key": (("2.2", "secret"),),
     "delegation.token.secret.key": (("2.8+", "secret"),),
 }  # fmt: skip
+# Tokens that are signed, instead: a target that we start reads the keys from a file of ours, whose
+# place is no part of a claim. Kafka reads what a property of its JVM allows, ours a setting.
+KEYS_URL = "file:JWKS"
+ALLOWED_URLS = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
+ISSUER, AUDIENCE = "https://issuer.test", "touchstone"
+SKEW_S = 3600
+JWKS_URL = f"{_PREFIX}oauthbearer.sasl.oauthbearer.jwks.endpoint.url"
+SIGNED: dict[str, Value] = {
+    f"{_PREFIX}oauthbearer.sasl.server.callback.handler.class": (
+        f"{_MODULE}.oauthbearer.OAuthBearerValidatorCallbackHandler"
+    ),
+    f"{_PREFIX}oauthbearer.sasl.oauthbearer.expected.audience": AUDIENCE,
+    f"{_PREFIX}sasl.oauthbearer.expected.issuer": ISSUER,
+    f"{_PREFIX}sasl.oauthbearer.clock.skew.seconds": str(SKEW_S),
+    JWKS_URL: KEYS_URL,
+    ALLOWED_URLS: KEYS_URL,
+}
 AUTHORIZED: dict[str, Value] = {
     **SASL,
     AUTHORIZER: (

@@ -155,7 +155,10 @@ def _become(
     argv = jvm.command(
         java, home, main, str(file), profile=profile,
         logging=jvm.write_logging(release, folder),
-        options=jvm.sharing(jvm.archive(java, home)) if main == jvm.KAFKA else (),
+        options=(
+            *(jvm.sharing(jvm.archive(java, home)) if main == jvm.KAFKA else ()),
+            *settings.jvm_properties(rendered),
+        ),
     )  # fmt: skip
     os.chdir(folder)
     os.execv(argv[0], argv)

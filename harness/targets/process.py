@@ -230,6 +230,7 @@ class KafkaCluster:
         )
         data = self._data(f"controller-{keeper.controller_id}")
         rendered = settings.controller(self.release, self.shape, data=str(data), keeper=keeper)
+        rendered = settings.with_key_file(rendered)
         jvm.format_node(
             self.release, self.java, self.home, data, node=keeper.controller_id,
             cluster=self.cluster_id,
@@ -260,7 +261,9 @@ class KafkaCluster:
             jvm.format_node(
                 self.release, self.java, self.home, data, node=node, cluster=self.cluster_id
             )
+        rendered = settings.with_key_file(rendered)
         options = self._dump.options() if node == 0 else self._sharing()
+        options = (*options, *settings.jvm_properties(rendered))
         if users := settings.login_modules(self.release, self.shape.settings):
             options = (*options, f"-Djava.security.auth.login.config={self._users(users)}")
         child = self._child(data.name, jvm.KAFKA, rendered, options)

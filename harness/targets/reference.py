@@ -21,7 +21,7 @@ from touchstone.harness.model.target import (
     Versions,
     listener_names,
 )
-from touchstone.harness.targets import matrix, probe
+from touchstone.harness.targets import matrix, probe, settings
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.process import FIRST
 from touchstone.reference_impl.broker.faults import switches as planted
@@ -89,7 +89,7 @@ class ReferenceTarget:
             brokers=shape.brokers,
             racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
             release=str(self.release),
-            config=shape.settings | _listeners(shape),
+            config=settings.with_key_file(shape.settings | _listeners(shape)),
             switches=tuple(sorted(self.switches)),
             seed=self.seed,
         )

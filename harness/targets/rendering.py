@@ -14,6 +14,7 @@ from pathlib import Path
 from touchstone.harness.model.target import Shape
 from touchstone.harness.targets import templates
 from touchstone.harness.targets.description import Before, Description, Start
+from touchstone.harness.targets.settings import with_key_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class Plan:
         handover = self.start.settings
         if handover is None or handover.carrier != carrier:
             return []
-        return handover.rendered(self.shape.settings)
+        return handover.rendered(with_key_file(self.shape.settings))
 
     def _spliced(self) -> dict[str, list[str]]:
         return {"settings": self._handed("arguments")}

@@ -13,7 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from touchstone.harness.model.security_settings import ALLOWED_URLS, KEYS_URL
 from touchstone.harness.model.target import (
     CLIENTS,
     CONTROLLER,
@@ -29,6 +31,7 @@ INTERNAL = "INTERNAL"
 OURS = (CLIENTS, INTERNAL, CONTROLLER)  # listeners without authentication
 ROLES = "process.roles"  # a shape may ask "broker,controller"; "broker" means a controller apart
 COMBINED = "broker,controller"
+_KEY_FILE = f"file:{Path(__file__).resolve().parent / 'jwks.json'}"
 _LOGIN = re.compile(r"listener\.name\..*\.sasl\.jaas\.config")
 
 
@@ -156,6 +159,17 @@ def added(release: Release, shape: Shape) -> dict[str, str]:
     )  # fmt: skip
     asked = shape.settings
     return {key: value for key, value in rendered.items() if asked.get(key) != value}
+
+
+def with_key_file(rendered: Mapping[str, str]) -> dict[str, str]:
+    """With the place of the file of keys, which is no part of a shape."""
+    return {name: value.replace(KEYS_URL, _KEY_FILE) for name, value in rendered.items()}
+
+
+def jvm_properties(rendered: Mapping[str, str]) -> tuple[str, ...]:
+    """What Kafka reads of its JVM, and not of its settings (KIP-768)."""
+    allowed = rendered.get(ALLOWED_URLS)
+    return () if allowed is None else (f"-D{ALLOWED_URLS}={allowed}",)
 
 
 def login_modules(release: Release, config: Mapping[str, str]) -> str:

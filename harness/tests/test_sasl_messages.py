@@ -9,9 +9,10 @@ from touchstone.harness.model import sasl_messages
 from touchstone.harness.model.expect import answer, from_json, to_json
 from touchstone.harness.model.placeholders import Bearer, Bindings, Name, Ref, Scram
 from touchstone.harness.tests.sasl_conversations import SALTS
-from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer, TokenRules
+from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer
 from touchstone.reference_impl.broker.security.scram import Account
 from touchstone.reference_impl.broker.security.scram import Scram as Server
+from touchstone.reference_impl.broker.security.unsecured_tokens import TokenRules
 from touchstone.reference_impl.cluster.scram_keys import of_password
 
 MECHANISM, USER, PASSWORD = "SCRAM-SHA-256", "user", "pencil"

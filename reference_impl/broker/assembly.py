@@ -49,9 +49,10 @@ class Assembly:
         value means nothing, and for one that would be a promise that nobody here keeps.
         """
         unobeyed.check(config)
-        if any(each.sasl for each in ListenerSettings.of(config).listeners):
-            import_module("touchstone.reference_impl.broker.security.sasl_settings").check(config)
         persona = persona_of(release).started_with(config)
+        if any(each.sasl for each in ListenerSettings.of(config).listeners):
+            sasl = import_module("touchstone.reference_impl.broker.security.sasl_settings")
+            sasl.check(config, persona)
         broker_settings.check_start(config, persona.release)
         if config.get(AUTHORIZER):
             acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")

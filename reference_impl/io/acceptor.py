@@ -23,10 +23,13 @@ from touchstone.reference_impl.io.connection_rates import ConnectionRates
 from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
 
 if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.security.jwks_settings import SignedSettings
+    from touchstone.reference_impl.io.jwks import JwksEndpoint, JwksFile
     from touchstone.reference_impl.io.tls import TlsLayer, TlsListener
 
 _SECURITY = "touchstone.reference_impl.broker.security"
 _TLS = "touchstone.reference_impl.io.tls"
+_JWKS = "touchstone.reference_impl.io.jwks"
 LOG = logging.getLogger("touchstone.server")
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
 
@@ -66,6 +69,7 @@ class Acceptor:
         self._full: dict[BoundListener, None] = {}  # those that wait for a place
         self._paused: dict[BoundListener, _Late] = {}  # those above the rate of new connections
         self._refused: list[tuple[int, socket.socket]] = []  # closed at that instant, unread
+        self._jwks: dict[tuple[int, str], JwksFile | JwksEndpoint] = {}  # by broker and listener
         self._exhausted = False  # the machine has no socket left; it was said
         self._numbers = 0
 
@@ -74,10 +78,28 @@ class Acceptor:
         self._quotas[broker] = ConnectionQuotas(broker)
         settings = ListenerSettings.of(broker.config)
         self._rates[broker] = ConnectionRates(broker, settings)
+        for listener in settings.listeners:
+            if listener.sasl:
+                self._read_token_keys(broker, listener.name)
         self._listeners[broker] = tuple(
             _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
         )
         self.watch(broker)
+
+    def _read_token_keys(self, broker: Broker, listener: str) -> None:
+        """Those of a broker that starts again are there still: nobody waits for the new ones."""
+        signed: SignedSettings | None = import_module(f"{_SECURITY}.sasl_settings").signed_tokens(
+            broker.config, listener, broker.persona
+        )
+        if signed is None:
+            return
+        place = broker.id, listener
+        if place in self._jwks:
+            self._jwks[place].refresh()
+        else:
+            self._jwks[place] = import_module(_JWKS).opened(signed.jwks)
+        keys = broker.room(import_module(f"{_SECURITY}.token_keys").TokenKeys)
+        keys.add(listener, self._jwks[place])
 
     def watch(self, broker: Broker) -> None:
         for listener in self._listeners[broker]:
@@ -101,6 +123,8 @@ class Acceptor:
         for listeners in self._listeners.values():
             for listener in listeners:
                 listener.sock.close()
+        for jwks in self._jwks.values():
+            jwks.close()
         held = [late.sock for late in self._paused.values()]
         for sock in [*held, *(sock for _, sock in self._refused)]:
             sock.close()

@@ -33,6 +33,11 @@ def sasl(release: str) -> dict[str, str]:
     return PROFILES["sasl"].subjects(release) | ONE_PARTITION
 
 
+def signed_sasl(release: str) -> dict[str, str]:
+    """The same, where tokens of OAUTHBEARER are signed."""
+    return sasl(release) | {name: str(value) for name, value in settings.SIGNED.items()}
+
+
 def authorizer(release: str) -> dict[str, str]:
     """The same, with an authorizer."""
     return PROFILES["authorizer"].subjects(release) | ONE_PARTITION

@@ -61,8 +61,11 @@ REFUSED: Mapping[str, Refusal] = {
 
 # What nothing here acts on either, by the beginning of its name, and why that harms nobody.
 HARMLESS: Mapping[str, str] = {
-    r"sasl\.(client|jaas|login|kerberos|mechanism\.controller|oauthbearer)": (
+    r"sasl\.(client|jaas|login|kerberos|mechanism\.controller)": (
         "it acts on clients, or on mechanisms that are refused"
+    ),
+    r"sasl\.oauthbearer\.(assertion|client|jwt\.retriever|scope$|token)": (
+        "it is how a client comes by its token"
     ),
     r"ssl\.(allow|endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
         "how Java's own TLS is built, or a client's"

@@ -27,6 +27,7 @@ from touchstone.reference_impl.broker.security.plain import Plain
 from touchstone.reference_impl.broker.security.sasl_states import Frame, State
 from touchstone.reference_impl.broker.security.scram import Account, Scram
 from touchstone.reference_impl.broker.security.scram_accounts import ScramAccounts
+from touchstone.reference_impl.broker.security.signed_tokens import SignedTokens
 from touchstone.reference_impl.cluster.acls import Entry, Operation, PatternType, Permission
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -152,6 +153,11 @@ def bearer_tokens_not_checked(real: Real, one: OAuthBearer, token: bytes, now: i
     if one.user is None:
         one.user, answer = "anybody", b""
     return answer
+
+
+@defect("bearer-signatures-not-checked", SignedTokens, "_is_by")
+def bearer_signatures_not_checked(*_: Any) -> bool:
+    return True
 
 
 @handler_defect("listeners-mixed-up", METADATA)

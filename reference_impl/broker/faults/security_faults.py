@@ -65,6 +65,11 @@ ROWS = (
         "sasl.wrong-bearer-tokens-are-refused",
     ),
     (
+        "bearer-signatures-not-checked",
+        "OAUTHBEARER takes any signature of a token whose key it knows.",
+        "sasl.tokens-that-nobody-signed-are-refused",
+    ),
+    (
         "listeners-mixed-up",
         "Clients are told of the plain listener, by whichever they came.",
         "sasl.clients-learn-of-the-listener-that-they-came-by",

@@ -75,6 +75,32 @@ ROWS: Rows = {
         {"1.0": False, "3.9": True},
         "observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; 1.0.2 has no OAUTHBEARER",
     ),
+    "sasl.signed-token-handlers": (
+        "The classes of a callback handler that validates signed tokens of OAUTHBEARER (KIP-768).",
+        {
+            "1.0": (),
+            "3.9": (
+                "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler",
+                "org.apache.kafka.common.security.oauthbearer.secured"
+                ".OAuthBearerValidatorCallbackHandler",
+            ),
+            "4.3": (
+                "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler",
+            ),
+        },
+        "observed on 3.9.2 and 4.3.1; releases before 3.1 have no such class",
+    ),
+    "sasl.oauth-urls-are-listed": (
+        "No URL is read that org.apache.kafka.sasl.oauthbearer.allowed.urls does not list; without "
+        "the quirk that holds only where it is set.",
+        {"1.0": False, "4.3": True},
+        "observed on 3.9.2 and 4.3.1",
+    ),
+    "sasl.jwks-files-are-read-again": (
+        "A file of keys that has changed is read again when a token comes.",
+        {"1.0": False, "4.3": True},
+        "JwksFileVerificationKeyResolver at 3.9.2 and 4.3.1; observed on both",
+    ),
     "sasl.token-sessions-end": (
         "A session that began with a delegation token ends with the token.",
         {"1.0": False, "3.9": True},

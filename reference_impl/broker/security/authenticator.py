@@ -33,6 +33,7 @@ from touchstone.reference_impl.broker.security.mechanism import (
 )
 from touchstone.reference_impl.broker.security.sasl_settings import SaslSettings
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Deed, Frame, State
+from touchstone.reference_impl.broker.security.token_keys import TokenKeys
 from touchstone.reference_impl.broker.security.token_secrets import secret_key
 from touchstone.reference_impl.cluster.hash_order import properties
 from touchstone.reference_impl.wire.apis import API
@@ -55,9 +56,13 @@ class SaslListener:
 
     def __init__(self, broker: Broker, listener: str) -> None:
         self.broker = broker
-        self.settings = SaslSettings.of(broker.config, listener)
+        self.settings = SaslSettings.of(broker.config, listener, broker.persona)
         self.exchanges: Mapping[str, NewSaslServer] = sasl_settings.exchanges(
-            self.settings, broker.persona, broker.cluster, secret_key(broker.config)
+            self.settings,
+            broker.persona,
+            broker.cluster,
+            secret_key(broker.config),
+            broker.room(TokenKeys).of_listener(listener),
         )
         self.named = properties(self.settings.mechanisms)  # as Java's HashSet lists them
         quirk = broker.persona.quirk

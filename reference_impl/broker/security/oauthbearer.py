@@ -1,21 +1,17 @@
-"""OAUTHBEARER with unsecured tokens: a JSON Web Token that nobody has signed, for tests only.
+"""OAUTHBEARER: a client shows a JSON Web Token, and nothing else of it counts.
 
-It is what Kafka serves where no other callback handler is set. A token that is refused is answered
-with a status, to which the client says one more byte and is then refused in words.
+What a token must be is said by whoever validates it: `unsecured_tokens`, or `signed_tokens` where
+the listener has Kafka's handler for them. A token that is refused is answered with a status, to
+which the client says one more byte and is then refused in words.
 
-Sources: RFC 7628, RFC 7519; KIP-255; OAuthBearerSaslServer, OAuthBearerClientInitialResponse,
-OAuthBearerUnsecuredJws, OAuthBearerUnsecuredValidatorCallbackHandler, OAuthBearerValidationUtils at
-2.8.2 and 4.0; observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1.
+Sources: RFC 7628; KIP-255, KIP-768; OAuthBearerSaslServer, OAuthBearerClientInitialResponse at
+2.8.2, 3.9.2 and 4.3.1; observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1.
 """
 
 from __future__ import annotations
 
-import binascii
-import json
 import re
-from base64 import b64decode
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Protocol
 
 from touchstone.reference_impl.broker.security.mechanism import CredentialsRefused, SaslBroken
 
@@ -25,37 +21,11 @@ _FIRST = re.compile(rf"n,(?:a=(?P<id>{_NAME}))?,\x01(?P<pairs>(?:{_PAIR})*)\x01"
 _SCHEME = r"(?P<scheme>[A-Za-z0-9_]+) +"
 _AUTH = re.compile(_SCHEME + r"(?P<token>[-_~+/.a-zA-Z0-9]+=*)")
 _AUTH_OF_URLS = re.compile(_SCHEME + r"(?P<token>[-_.a-zA-Z0-9]+)")
-_PREFIX = "unsecuredValidator"
 _LAST_BYTE = b"\x01"  # what a client says to a status
 INVALID, INSUFFICIENT = "invalid_token", "insufficient_scope"
 
 
-class TokenRules(NamedTuple):
-    """What the login module's options ask of a token."""
-
-    principal: str = "sub"  # the claim that names the user
-    scope: str = "scope"  # the claim that lists what it is for
-    required: tuple[str, ...] = ()
-    skew_ms: int = 0
-
-    @classmethod
-    def of(cls, options: Mapping[str, str]) -> TokenRules:
-        """ValueError for a clock skew that is none."""
-        said = {name: options.get(_PREFIX + name, "").strip() for name in (
-            "PrincipalClaimName", "ScopeClaimName", "RequiredScope", "AllowableClockSkewMs",
-        )}  # fmt: skip
-        skew = said["AllowableClockSkewMs"] or "0"
-        if not skew.isdecimal():
-            raise ValueError(f"Allowable clock skew millis must not be negative: {skew}")
-        return cls(
-            said["PrincipalClaimName"] or "sub",
-            said["ScopeClaimName"] or "scope",
-            tuple(said["RequiredScope"].split()),
-            int(skew),
-        )
-
-
-class _TokenRefused(Exception):
+class TokenRefused(Exception):
     """With the status that its client is told."""
 
     def __init__(self, scope: tuple[str, ...] = ()) -> None:
@@ -66,11 +36,18 @@ class _TokenRefused(Exception):
         self.status += "}"
 
 
+class Validator(Protocol):
+    """What makes a user of a token."""
+
+    def validated(self, text: str, now: int) -> tuple[str, int]:
+        """Whose token it is, and when it ends (ms); TokenRefused, or SaslBroken."""
+
+
 class OAuthBearer:
     by_token = False
 
-    def __init__(self, rules: TokenRules, *, base64: bool) -> None:
-        self._rules = rules
+    def __init__(self, tokens: Validator, *, base64: bool) -> None:
+        self._tokens = tokens
         self._auth = _AUTH if base64 else _AUTH_OF_URLS
         self._status: str | None = None  # of a token that was refused
         self.user: str | None = None
@@ -82,8 +59,8 @@ class OAuthBearer:
         self._status = None
         wanted, text = _first(token.decode("utf-8", "replace"), self._auth)
         try:
-            user, expires = _validated(text, self._rules, now)
-        except _TokenRefused as refused:
+            user, expires = self._tokens.validated(text, now)
+        except TokenRefused as refused:
             self._status = refused.status
             return refused.status.encode()
         if wanted not in ("", user):
@@ -107,58 +84,3 @@ def _first(text: str, form: re.Pattern[str]) -> tuple[str, str]:
     if auth["scheme"].lower() != "bearer":
         raise SaslBroken  # Kafka trips over the words that it has for it
     return parts["id"] or "", auth["token"]
-
-
-def _validated(text: str, rules: TokenRules, now: int) -> tuple[str, int]:
-    """Whose token it is, and when it ends (ms)."""
-    header, claims, signature = _parts(text)
-    if "alg" not in header:
-        raise SaslBroken
-    if header["alg"] != "none" or signature:
-        raise _TokenRefused
-    scope = _scope(claims.get(rules.scope))
-    expires, user = _number(claims, "exp"), claims.get(rules.principal)
-    if expires is None or not isinstance(user, str) or not user.strip():
-        raise _TokenRefused
-    issued = _number(claims, "iat")
-    if issued is not None and (1000 * issued > now + rules.skew_ms or expires <= issued):
-        raise _TokenRefused
-    if now - rules.skew_ms >= 1000 * expires:
-        raise _TokenRefused
-    if set(rules.required) - scope:
-        raise _TokenRefused(rules.required)
-    return user, round(1000 * expires)
-
-
-def _parts(text: str) -> tuple[dict[str, Any], dict[str, Any], str]:
-    parts = text.split(".")
-    if len(parts) != 3 or ".." in text:
-        raise _TokenRefused
-    return _object(parts[0]), _object(parts[1]), parts[2]
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(b64decode(text + "=" * (-len(text) % 4), validate=True))
-    except (binascii.Error, ValueError, RecursionError):
-        raise _TokenRefused from None
-    return found if isinstance(found, dict) else {}
-
-
-def _number(claims: Mapping[str, Any], name: str) -> float | None:
-    value = claims.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _TokenRefused
-    return float(value)
-
-
-def _scope(value: Any) -> set[str]:
-    if value is None:
-        return set()
-    if isinstance(value, str):
-        return {value.strip()} - {""}
-    if not isinstance(value, list):
-        raise _TokenRefused
-    return {str(each).strip() for each in value} - {""}

@@ -1,6 +1,7 @@
 """What real brokers answered on SASL listeners, asked again of their personas' cores."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,15 @@ from touchstone.reference_impl.broker.effects import Close, Connection, Reply
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.broker.security.authenticator import SaslListeners
 from touchstone.reference_impl.broker.security.sasl_states import TABLE, Frame, State
+from touchstone.reference_impl.broker.security.token_keys import TokenKeys
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
 from touchstone.reference_impl.cluster.scram_keys import of_password
+from touchstone.reference_impl.security.signatures import key_set
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 from touchstone.reference_impl.tests.security import (
     bearer_conversations,
     conversations,
+    signed_conversations,
     token_requests,
 )
 from touchstone.reference_impl.tests.security.conversations import (
@@ -24,11 +28,13 @@ from touchstone.reference_impl.tests.security.conversations import (
     SETTINGS,
     SHORT,
 )
+from touchstone.reference_impl.tests.security.signed_tokens import jwks
 
 FOLDER = Path(__file__).parent / "recorded"
 RECORDED = [release for release in RELEASES if (FOLDER / f"{release}.json").exists()]
 WITH_TOKENS = [each for each in RELEASES if (FOLDER / f"tokens-{each}.json").exists()]
 WITH_BEARERS = [each for each in RELEASES if (FOLDER / f"bearer-{each}.json").exists()]
+WITH_SIGNED = [each for each in RELEASES if (FOLDER / f"signed-{each}.json").exists()]
 PORT = 9092  # of the core, on whatever listener
 
 
@@ -107,6 +113,46 @@ def test_a_persona_takes_bearer_tokens_as_its_release_did(release):
     }
     assert different == {}
     assert recorded.keys() == ours.keys()
+
+
+class ReadKeys:
+    """The keys of a set that somebody has read."""
+
+    def __init__(self, text):
+        self._keys = key_set(text)
+        self.looked_for = []
+
+    def current(self):
+        return self._keys
+
+    def missing(self, kid, now):
+        self.looked_for.append(kid)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", WITH_SIGNED)
+def test_a_persona_takes_signed_tokens_as_its_release_did(release):
+    made, numbers = core(release, signed_conversations.settings("file:/jwks")), count(1)
+    keys = ReadKeys(jwks(*signed_conversations.KEYS))
+    for listener in (SASL, SHORT):
+        made.brokers[0].room(TokenKeys).add(listener, keys)
+    recorded = json.loads((FOLDER / f"signed-{release}.json").read_text())
+    ours = {
+        one.name: conversations.held(
+            one, lambda listener: CoreWire(made, listener, next(numbers)), release, {}
+        )
+        for one in signed_conversations.conversations(made.now // 1000)
+    }
+    different = {
+        name: (kafka, ours[name])
+        for name, kafka in recorded.items()
+        if _without_ports(kafka) != _without_ports(ours[name])
+    }
+    assert different == {}
+    assert recorded.keys() == ours.keys()
+    assert keys.looked_for == [  # where no key fits; without a kid nothing is looked for
+        "nobody's", "x" * 1001, "ec-256", "for-encryption", "for-signing", "rsa",
+    ]  # fmt: skip
 
 
 def _without_ports(answers):

@@ -9,10 +9,10 @@ import pytest
 
 from touchstone.reference_impl.broker.security.mechanism import CredentialsRefused
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer as BearerServer
-from touchstone.reference_impl.broker.security.oauthbearer import TokenRules
 from touchstone.reference_impl.broker.security.plain import Plain as PlainServer
 from touchstone.reference_impl.broker.security.scram import Account
 from touchstone.reference_impl.broker.security.scram import Scram as ScramServer
+from touchstone.reference_impl.broker.security.unsecured_tokens import TokenRules
 from touchstone.reference_impl.client.security.mechanisms import (
     BadChallenge,
     OAuthBearer,
