@@ -10,7 +10,7 @@ import click
 from touchstone.fuzz import against
 from touchstone.fuzz.campaign import Campaign
 from touchstone.fuzz.generator import Generator
-from touchstone.fuzz.runner import lives, stopwatch
+from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.share import RESTORE_EVERY
 from touchstone.fuzz.target_run import FOUND, Bounds
@@ -48,7 +48,7 @@ def run_against(
 def revived(both: Sequence[RunningTarget]) -> bool:
     """Start anew who no longer accepts, and give both what requests name; False if nobody can."""
     for each in both:
-        if each.where.address is None or lives(each.where.address):
+        if each.where.address is None or is_alive(each.where.address):
             continue
         if not each.can_restart:
             return False

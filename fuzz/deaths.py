@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from touchstone.fuzz.campaign import Finding, play
 from touchstone.fuzz.engine import Kind, Planned
-from touchstone.fuzz.runner import Link, lives
+from touchstone.fuzz.runner import Link, is_alive
 
 ORACLE = "stays_alive"
 HASTY_S = 0.2
@@ -79,4 +79,4 @@ class Deaths:
                     play(link, planned.sent)
             except ConnectionError:
                 return False
-            return lives(link.address)
+            return is_alive(link.address)

@@ -42,7 +42,7 @@ TRANSACTION_MS = 900_000
 TRIES = 200
 
 
-class Asks(Protocol):
+class Answering(Protocol):
     """What a Link does (`fuzz.runner`), as far as it is needed here."""
 
     def ask_all(self, questions: Sequence[Question]) -> list[Struct | None]: ...
@@ -57,8 +57,8 @@ class Asker:
     version has. Many are asked together: one at a time they took 45 s on a busy machine.
     """
 
-    def __init__(self, asks: Asks, served: Served) -> None:
-        self._asks, self._served = asks, served
+    def __init__(self, target: Answering, served: Served) -> None:
+        self._target, self._served = target, served
 
     def version(self, name: str, most: int) -> int | None:
         """The newest up to `most`; None where that is not served."""
@@ -74,7 +74,7 @@ class Asker:
         key, version, asked = API.named(name).key, self.version(name, most), list(bodies)
         if version is None or not asked:
             return [None] * len(asked)
-        ask = self._asks.ask_apart if apart else self._asks.ask_all
+        ask = self._target.ask_apart if apart else self._target.ask_all
         return ask([(key, version, filled(key, version, body)) for body in asked])
 
     def __call__(self, name: str, most: int, body: Struct) -> Struct | None:
@@ -96,7 +96,7 @@ class Asker:
                     del waiting[number]
             if not waiting:
                 break
-            self._asks.rest()
+            self._target.rest()
         return done
 
 
@@ -126,9 +126,9 @@ def prepare(link: Link, served: Served, *, ours: bool, rests: int = AFTER_DELETI
     return prepared(link, served)
 
 
-def prepared(asks: Asks, served: Served) -> World:
+def prepared(target: Answering, served: Served) -> World:
     """The world of this target. Topics of `LASTING` exist."""
-    asker = Asker(asks, served)
+    asker = Asker(target, served)
     made_up = World()
     brokers, topics = topic_ids(asker, made_up)
     write_records(asker)

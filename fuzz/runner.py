@@ -321,7 +321,7 @@ def require_answers(address: Address, patience_s: float | None = None) -> None:
         raise Hangs(f"it answers nobody for {patience_s:g} s") from None
 
 
-def lives(address: Address) -> bool:
+def is_alive(address: Address) -> bool:
     """Whether the target still accepts connections when it has had time to die, and answers."""
     deadline = time.monotonic() + DYING_S
     try:

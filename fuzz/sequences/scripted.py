@@ -20,7 +20,7 @@ from touchstone.fuzz.deaths import ORACLE as STAYS_ALIVE
 from touchstone.fuzz.machines.walked_scripts import WalkedScript, WalkedScripts
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import KEPT, signature
-from touchstone.fuzz.runner import lives
+from touchstone.fuzz.runner import is_alive
 from touchstone.fuzz.script import Script, renamed
 from touchstone.fuzz.sequences.judge import code_of, complaint
 from touchstone.fuzz.sequences.played import Played
@@ -119,7 +119,7 @@ class Scripted:
     def _outlives(self, script: Script) -> bool:
         with contextlib.suppress(ConnectionError):
             self.player.play(script)
-        return lives(self.player.address)
+        return is_alive(self.player.address)
 
     def _note_killer(self, case: Case, script: Script, result: Result) -> None:
         sentence = "the target died of this script, in the campaign and when it was played alone"
