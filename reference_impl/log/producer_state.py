@@ -105,8 +105,8 @@ class ProducerState:
 
     def check_marker(self, batch: BatchHeader, marker: Marker, offset: int) -> None:
         """LogError for a marker of a coordinator that another has followed (KIP-98)."""
-        producer = self.producers.get(batch.producer_id)
-        if producer is not None and producer.coordinator_epoch > marker.coordinator_epoch:
+        producer = self.producers.get(batch.producer_id) or Producer(batch.producer_id)
+        if producer.coordinator_epoch > marker.coordinator_epoch:
             raise LogError(
                 ErrorCode.TRANSACTION_COORDINATOR_FENCED,
                 f"Invalid coordinator epoch for producerId {producer.id} at offset {offset} in"

@@ -23,6 +23,7 @@ class Rules:
     quotes_faults: bool = True  # the message repeats the first three record errors
     one_batch: bool = True  # batches may not follow one another, formats may not mix (2.4)
     counts_offsets: bool = True  # last offset delta + 1 must equal the record count (2.0)
+    whole_entries_first: bool = False  # of one that is cut off the magic is not looked at (1.0)
     skims_compressed: bool = True  # of a compressed batch only its shape is read (3.0)
     renumbers_compressed: bool = False  # odd offset deltas are put right instead of failing
     append_time_needs_stamp: bool = True  # LogAppendTime is refused on records without a timestamp

@@ -104,7 +104,8 @@ class Validator:
     def analyze(self, records: bytes, config: TopicConfig, context: AppendContext) -> Analysis:
         entries, codec, valid = [], codecs.NONE, 0
         try:
-            for pos, size, magic in walk.entries(records):
+            whole_first = self._rules.whole_entries_first
+            for pos, size, magic in walk.entries(records, whole_first=whole_first):
                 self._check_entry(records, pos, size, magic, config, context)
                 entries.append((pos, size, magic))
                 valid = pos + size

@@ -156,7 +156,7 @@ class ConfigChanges:
         """Refuse a type of resource that cannot be changed."""
         persona = self._broker.persona
         types = persona.quirk("configs.resource-types")
-        known = kind in types and kind != 0
+        known = kind in types and kind in (LOGGER, METRICS, GROUP)
         if kind == BROKER and not persona.quirk("alter.brokers-can-be-altered"):
             message = "AlterConfigs is only supported for topics, but resource type is BROKER"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)

@@ -9,8 +9,9 @@ from touchstone.reference_impl.log.rules import Rules
 
 _QUIRKS = {each.name: "append." + each.name.replace("_", "-") for each in fields(Rules)}
 _QUIRKS["invalid_record"] = "append.invalid-record-code"
+_QUIRKS["whole_entries_first"] = "produce.looks-at-magic-of-whole-entries"
 
 
 def rules_of(persona: Persona) -> Rules:
-    """Every field of `Rules` is the quirk `append.` + its name in kebab case."""
+    """Every field of `Rules` is the quirk `append.` + its name in kebab case, but for two."""
     return Rules(**{field: persona.quirk(name) for field, name in _QUIRKS.items()})

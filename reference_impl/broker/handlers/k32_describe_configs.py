@@ -15,7 +15,7 @@ from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode, Entry
 from touchstone.reference_impl.broker.control import topic_names
-from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Request
+from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup, Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -28,8 +28,11 @@ CHAPTERS = {TOPIC: "topicconfigs", BROKER: "brokerconfigs", GROUP: "groupconfigs
 
 def handle(
     request: Request, cluster: Cluster, node: ConfiguredNode, persona: Persona, now: int
-) -> Struct:
+) -> Struct | Hangup:
     rows = request.body["resources"]
+    negative = any(row["resource_type"] < 0 for row in rows)
+    if negative and persona.quirk("configs.negative-type-hangs-up"):
+        return Hangup("a type of resource below zero")
     if not persona.quirk("configs.repeated-resource-is-answered-twice"):
         rows = list({(r["resource_type"], r["resource_name"]): r for r in rows}.values())
     strange = next((row for row in rows if not _has_configs(persona, row["resource_type"])), None)

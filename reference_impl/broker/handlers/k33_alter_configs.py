@@ -23,6 +23,8 @@ def handle(
 ) -> Struct | Wait | Hangup:
     rows = request.body["resources"]
     resources = [(row["resource_type"], row["resource_name"]) for row in rows]
+    if persona.quirk("configs.negative-type-hangs-up") and any(kind < 0 for kind, _ in resources):
+        return Hangup("a type of resource below zero")
     if len(set(resources)) < len(resources):
         if persona.quirk("alter.repeated-resource-never-answered"):
             return Wait(NEVER, (), lambda _: None, lambda _: None)

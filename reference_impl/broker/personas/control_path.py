@@ -217,6 +217,11 @@ ROWS: Rows = {
         {"1.0": False, "2.8": True},
         _SEEN,
     ),
+    "configs.negative-type-hangs-up": (
+        "DescribeConfigs and AlterConfigs close the connection on a type of resource below zero.",
+        {"1.0": True, "2.2": False},
+        _SEEN,
+    ),
     "alter.missing-topic-has-a-code": (
         "AlterConfigs of a topic that does not exist answers UNKNOWN_TOPIC_OR_PARTITION; "
         "without the quirk UNKNOWN_SERVER_ERROR.",

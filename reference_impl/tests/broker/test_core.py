@@ -185,3 +185,42 @@ def test_what_is_logged_of_a_request_has_a_limit(caplog):
     answer = broker.ask("ListTransactions", 2, body | {"transactional_id_pattern": nested})
     assert answer["error_code"] == -1
     assert len(caplog.text) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("api", "asked", "more", "field"),
+    [
+        ("DescribeConfigs", {"configuration_keys": None}, {}, "results"),
+        ("AlterConfigs", {"configs": []}, {"validate_only": False}, "responses"),
+    ],
+    ids=["describe", "alter"],
+)
+@pytest.mark.parametrize(("release", "kind", "closes"), [
+    ("1.0", -1, True), ("1.0", 1, False), ("1.0", 3, False), ("2.2", -1, False), ("2.8", -1, False),
+])  # fmt: skip
+def test_a_type_of_resource_without_settings_is_refused(
+    api, asked, more, field, release, kind, closes
+):
+    """1.0.2 closes the connection on a negative one; so seen on 1.0.2, 2.2.1, 2.8.2."""
+    row = {"resource_type": kind, "resource_name": "t"} | asked
+    answer = OneBroker(release).ask(api, 0, {"resources": [row]} | more)
+    assert (answer == CLOSED) is closes
+    assert closes or answer[field][0]["error_code"] == 42
+
+
+@pytest.mark.parametrize("release", PERSONAS)
+def test_a_marker_of_a_coordinator_before_the_first_is_fenced(release):
+    """A partition that knows nothing of the producer has coordinator epoch -1 (KIP-98)."""
+    broker = OneBroker(release)
+    broker.topic()
+
+    def code(epoch: int) -> int:
+        marker = {
+            "producer_id": 900 - epoch, "producer_epoch": 1, "transaction_result": False,
+            "topics": [{"name": "t", "partition_indexes": [0]}], "coordinator_epoch": epoch,
+        }  # fmt: skip
+        version = 1 if release == "4.3" else 0
+        answer = broker.ask("WriteTxnMarkers", version, {"markers": [marker]})
+        return answer["markers"][0]["topics"][0]["partitions"][0]["error_code"]
+
+    assert [code(epoch) for epoch in (-2, -1, 0)] == [52, 0, 0]
