@@ -327,12 +327,14 @@ def run_frozen(
     return result
 
 
-def play(link: Link, sent: SentFrame, *, known: bool = False) -> Outcome:
+def play(
+    link: Link, sent: SentFrame, *, known: bool = False, held_s: float = HELD_TIMEOUT_S
+) -> Outcome:
     """One case over the wire, in the way its framing asks for; one that is `known` to be answered
-    is waited for, and costs no more for it.
+    is waited for, and costs no more for it. `held_s`: for how long one that may be held.
     """
     held = not known and may_wait(sent.wire)
-    timeout_s = ASK_TIMEOUT_S if known else HELD_TIMEOUT_S if held else None
+    timeout_s = ASK_TIMEOUT_S if known else held_s if held else None
     whole = frames_in(sent.wire)[1]
     return link.play([sent.wire], probe=whole, timeout_s=timeout_s, may_wait=held)
 

@@ -27,6 +27,7 @@ from touchstone.reference_impl.wire.records.crc import crc32c
 from touchstone.reference_impl.wire.records.errors import (
     CutRecord,
     LengthError,
+    LongLength,
     PayloadError,
     RecordError,
 )
@@ -230,7 +231,8 @@ class Validator:
         try:
             return codecs.decompress(header.compression, payload, _DECOMPRESSED_LIMIT)
         except codecs.EndOfStream as fault:
-            if self._ends_within_a_record(fault.read, header):
+            ends_early = isinstance(fault, codecs.EndOfMember)
+            if ends_early or self._ends_within_a_record(fault.read, header):
                 said = "Incorrect declared batch size, premature EOF reached"
                 raise self.invalid(said) from None
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, str(fault)) from None
@@ -258,6 +260,8 @@ class Validator:
             if self._rules.trips_over_cut_records and not header.compression:
                 raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, fault.reason) from None
             raise self._unreadable(fault, context) from None
+        except LongLength as fault:
+            raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, fault.reason) from None
         except RecordError as fault:
             raise self._unreadable(fault, context) from None
 

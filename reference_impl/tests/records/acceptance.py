@@ -44,6 +44,7 @@ PAYLOADS = {
     "null header key": (varint.encode(8) + b"\0\0\0\x01\x01\x02\x01\x01", 1),
     "record attributes": (ONE[:1] + b"\x77" + ONE[2:], 1),
     "no records": (b"", 0),
+    "length in a varint without an end": (b"\xff" * 10, 1),
 }
 HEADERS = {
     "last offset delta too large": {"last_offset_delta": 5},
@@ -120,6 +121,9 @@ def _codec_cases(now: int) -> dict[str, bytes]:
         "gzip with a wrong crc": _packed(now, R.GZIP, gzip[:-8] + b"12345678"),
         "gzip cut short": _packed(now, R.GZIP, gzip[:-3]),
         "gzip of two members": _packed(now, R.GZIP, halves),
+        "gzip and the header of another": _packed(now, R.GZIP, gzip + gzip[:10]),
+        "gzip and 18 bytes of another": _packed(now, R.GZIP, gzip + gzip[:18]),
+        "gzip and 19 bytes of another": _packed(now, R.GZIP, gzip + gzip[:19]),
         "gzip without a byte": _packed(now, R.GZIP, b""),
         "not gzip": _packed(now, R.GZIP, b"not gzip at all"),
         "zstd in Produce v3": _packed(now, R.ZSTD, pack(R.ZSTD, ONE)),

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from . import compression as codecs
 from . import varint
 from .crc import crc32c
-from .errors import CutRecord, PayloadError, RecordError
+from .errors import CutRecord, LongLength, LongVarint, PayloadError, RecordError
 
 HEADER = Struct(">qiibIhiqqqhii")
 HEADER_SIZE = 61
@@ -312,7 +312,10 @@ def decode_records(
 
 def decode_record(data: bytes, start: int) -> tuple[Record, int]:
     read = varint.read
-    size, body = read(data, start)
+    try:
+        size, body = read(data, start)
+    except LongVarint as fault:
+        raise LongLength(fault.offset, fault.reason) from None
     end = body + size
     if size < 0 or end > len(data):
         left = len(data) - body

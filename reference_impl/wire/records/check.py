@@ -23,7 +23,7 @@ from typing import NamedTuple
 from . import varint
 from .batch import decode_record
 from .columns import extent
-from .errors import CutRecord, RecordError
+from .errors import CutRecord, LongLength, RecordError
 
 _TWO_BYTES = 16383  # the largest raw varint of two bytes
 _LEAST_DELTA = -8192  # of a timestamp in two bytes
@@ -164,6 +164,8 @@ def _read(payload: bytes, start: int, index: int, skim: bool) -> tuple[int, int,
         if skim:
             return _skim(payload, start)
         record, end = decode_record(payload, start)
+    except LongLength as fault:
+        raise LongLength(fault.offset, f"record {index}: {fault.reason}") from None
     except CutRecord as fault:
         raise CutRecord(fault.offset, f"record {index}: {fault.reason}", fault.left) from None
     except RecordError as fault:

@@ -3,7 +3,8 @@
 What Kafka accepts, and therefore what is accepted here (CompressionType / compress.* of the five
 releases; each line tried on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1, which agree):
 
-- gzip: one or more members; what follows the last one is ignored, as java.util.zip does;
+- gzip: one or more members; what follows the last one is ignored, as java.util.zip does, and so is
+  a next one that is begun in 18 bytes or fewer (GZIPInputStream.readTrailer);
 - snappy: xerial's stream (a 16-byte header, then chunks, each with its length) or, when that header
   is missing, one raw block. Kafka writes the stream in chunks of 32 KiB and ignores what is left
   at its end if that is too short for a chunk's length;
@@ -31,6 +32,7 @@ _XERIAL_CHUNK = 32 * 1024
 _I32 = Struct(">i")
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # as Java 16 and later write it: no name, no time
 _GZIP_TRAILER = Struct("<II")
+_GZIP_IGNORED = 18
 _SNAPPY_EXPANSION = 64  # a two-byte copy can stand for 64 bytes
 
 
@@ -46,6 +48,10 @@ class EndOfStream(CompressionError):
     def __init__(self, reason: str, read: bytes) -> None:
         super().__init__(reason)
         self.read = read
+
+
+class EndOfMember(EndOfStream):
+    """Of a gzip member behind the first."""
 
 
 def compress(codec: int, data: bytes, *, magic: int = 2) -> bytes:
@@ -100,11 +106,13 @@ def _gunzip(data: bytes, limit: int) -> bytes:
             raise CompressionError(f"gzip: more than {limit} bytes when decompressed")
         if not member.eof:
             reason = "gzip: Unexpected end of ZLIB input stream"
+            if len(out) > 1:
+                raise EndOfMember(reason, b"".join(out))
             if len(rest) < len(_GZIP_HEADER):
                 raise CompressionError(reason)
             raise EndOfStream(reason, b"".join(out))
         rest = member.unused_data
-        if rest[:3] != b"\x1f\x8b\x08":
+        if len(rest) <= _GZIP_IGNORED or rest[:3] != b"\x1f\x8b\x08":
             return out[0] if len(out) == 1 else b"".join(out)
 
 

@@ -17,6 +17,17 @@ class RecordError(ValueError):
         self.corrupt = corrupt
 
 
+class LongVarint(RecordError):
+    """A varint of more bytes than its width has."""
+
+
+class LongLength(RecordError):
+    """The length of a record is a LongVarint. Kafka reads the fields of a record in a `try`,
+    and its length before, at which a broker trips (DefaultRecord.readFrom, ByteUtils.readVarint;
+    observed on all five releases).
+    """
+
+
 class CutRecord(RecordError):
     """A record of a v2 batch that is longer than what is `left` of its batch, in bytes.
 

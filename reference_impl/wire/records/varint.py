@@ -4,7 +4,7 @@ Kafka accepts a varint that is longer than needed and drops bits past the width 
 release); so does `read`. Who promises to give the same bytes back must compare with `encode`.
 """
 
-from .errors import RecordError
+from .errors import LongVarint, RecordError
 
 _WIDTH = {32: (28, 0xFFFFFFFF), 64: (63, 0xFFFFFFFFFFFFFFFF)}
 
@@ -27,7 +27,7 @@ def _encode(value: int) -> bytes:
 
 
 def read(data: bytes, pos: int, bits: int = 32) -> tuple[int, int]:
-    """Value and the position after it; RecordError for a varint cut short or too long."""
+    """Value and the position after it; RecordError for a varint cut short, LongVarint."""
     if pos < len(data) and data[pos] < 0x80:
         raw = data[pos]
         return (raw >> 1) ^ -(raw & 1), pos + 1
@@ -44,7 +44,7 @@ def read(data: bytes, pos: int, bits: int = 32) -> tuple[int, int]:
             return (raw >> 1) ^ -(raw & 1), pos
         shift += 7
         if shift > last_shift:
-            raise RecordError(start, f"varint is too long for {bits} bits")
+            raise LongVarint(start, f"varint is too long for {bits} bits")
 
 
 def size(value: int) -> int:
