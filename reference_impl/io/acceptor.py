@@ -75,7 +75,7 @@ class Acceptor:
         settings = ListenerSettings.of(broker.config)
         self._rates[broker] = ConnectionRates(broker, settings)
         self._listeners[broker] = tuple(
-            _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
+            _bound(broker, settings, name, sock) for name, sock in sockets.items()
         )
         self.watch(broker)
 
@@ -203,19 +203,24 @@ class Acceptor:
                 self._selector.register(listener.sock, READ, listener)
 
 
-def _bound(broker: Broker, listener: Listener, sock: socket.socket) -> BoundListener:
+def _bound(
+    broker: Broker, settings: ListenerSettings, name: str, sock: socket.socket
+) -> BoundListener:
     """TLS and SASL are loaded only where a listener has them: start-up is a promise (design.md
     section 5).
     """
-    tls = _tls_listener(broker, listener) if listener.tls else None
-    return BoundListener(broker, listener.name, sock, listener.sasl, tls)
+    listener = settings.named(name)
+    between_brokers = name == settings.inter_broker
+    tls = _tls_listener(broker, listener, between_brokers) if listener.tls else None
+    return BoundListener(broker, name, sock, listener.sasl, tls)
 
 
-def _tls_listener(broker: Broker, listener: Listener) -> TlsListener:
-    told = import_module(f"{_SECURITY}.tls_settings").TlsSettings.of
+def _tls_listener(broker: Broker, listener: Listener, between_brokers: bool) -> TlsListener:
     keys = broker.room(import_module(f"{_SECURITY}.listener_keys").ListenerKeys)
-    found: TlsListener = import_module(_TLS).TlsListener(told(keys.settings(), listener), listener)
-    keys.add(lambda config: found.renewal(told(config, listener)))
+    found: TlsListener = import_module(_TLS).TlsListener(
+        keys.settings_at_start(), listener, between_brokers=between_brokers
+    )
+    keys.add(found)
     return found
 
 

@@ -18,6 +18,7 @@ from touchstone.reference_impl.broker.personas.config_rows import ConfigDefiniti
 from touchstone.reference_impl.broker.personas.topic_configs import MESSAGE_FORMATS
 
 INT_MAX, LONG_MAX, SHORT_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
+JAVA = "org.apache.kafka.common.config.ConfigException"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
 _THROTTLED = re.compile(r"[0-9]+:[0-9]+")
@@ -29,6 +30,13 @@ class ValueRefused(ValueError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+def in_dynamic_update(said: str) -> ValueRefused:
+    """As DynamicBrokerConfig.processReconfiguration refuses what a part of the broker refused."""
+    return ValueRefused(
+        f"Invalid value {JAVA}: {said} for configuration Invalid dynamic configuration"
+    )
 
 
 def _refuse(name: str, value: Any, why: str) -> ValueRefused:

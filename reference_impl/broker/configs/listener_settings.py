@@ -27,7 +27,7 @@ ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
 CONTROLLERS = "controller.listener.names"
 DEFAULT_MECHANISM = "GSSAPI"
 _URI = re.compile(r"(.*)://\[?([0-9a-zA-Z%._:-]*)\]?:(-?[0-9]+)")  # EndPoint.uriParseExp
-_PREFIXED = re.compile(r"listener\.name\.[^.]*\..*")  # DynamicBrokerConfig.ListenerConfigRegex
+_PREFIXED = re.compile(r"listener\.name\.[^.]*\.(.*)")  # DynamicBrokerConfig.ListenerConfigRegex
 _MOST = 65535
 _BY_PROTOCOL = {protocol: protocol for protocol in PROTOCOLS}  # listeners named after theirs
 
@@ -39,6 +39,11 @@ class Listener(NamedTuple):
     protocol: str
     host: str
     port: int
+
+    @property
+    def java(self) -> str:
+        """Its name as Java prints it."""
+        return f"ListenerName({self.name})"
 
     @property
     def sasl(self) -> bool:
@@ -106,6 +111,12 @@ def prefix(listener: str) -> str:
 def is_of_a_listener(name: str) -> bool:
     """Whether a setting is one listener's alone."""
     return _PREFIXED.fullmatch(name) is not None
+
+
+def without_prefix(name: str) -> str:
+    """What stands behind the prefix of a listener's setting; other names are as they are."""
+    found = _PREFIXED.fullmatch(name)
+    return found[1] if found else name
 
 
 def of_listener(config: Mapping[str, str], listener: str, name: str) -> str | None:

@@ -64,7 +64,7 @@ HARMLESS: Mapping[str, str] = {
     r"sasl\.(client|jaas|login|kerberos|mechanism\.controller|oauthbearer)": (
         "it acts on clients, or on mechanisms that are refused"
     ),
-    r"ssl\.(allow|endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
+    r"ssl\.(endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
         "how Java's own TLS is built, or a client's"
     ),
     r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",
