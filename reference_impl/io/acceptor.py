@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.configs.listener_settings import Listener, ListenerSettings
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
@@ -23,9 +24,11 @@ from touchstone.reference_impl.io.connection_rates import ConnectionRates
 from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
 
 if TYPE_CHECKING:
+    from touchstone.reference_impl.broker.security.listener_keys import ListenerKeys
     from touchstone.reference_impl.io.tls import TlsLayer, TlsListener
 
 _SECURITY = "touchstone.reference_impl.broker.security"
+_SASL = f"{_SECURITY}.authenticator"
 _TLS = "touchstone.reference_impl.io.tls"
 LOG = logging.getLogger("touchstone.server")
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
@@ -72,12 +75,33 @@ class Acceptor:
     def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
         """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
-        settings = ListenerSettings.of(broker.config)
+        settings = ListenerSettings.of(broker.room(ListenerChanges).settings())
         self._rates[broker] = ConnectionRates(broker, settings)
         self._listeners[broker] = tuple(
             _bound(broker, settings, name, sock) for name, sock in sockets.items()
         )
         self.watch(broker)
+
+    def open(
+        self, broker: Broker, listener: Listener, settings: ListenerSettings, sock: socket.socket
+    ) -> None:
+        """The broker accepts by one listener more; ValueError where that cannot be told to."""
+        bound = _bound(broker, settings, listener.name, sock)
+        self._rates[broker].has(settings)
+        self._listeners[broker] = (*self._listeners[broker], bound)
+        self._selector.register(sock, READ, bound)
+
+    def shut(self, broker: Broker, name: str) -> None:
+        """Nobody can connect by this listener any more."""
+        for listener in self._listeners[broker]:
+            if listener.name == name:
+                self._ignore(listener)
+                listener.sock.close()
+                if listener.tls is not None:
+                    _keys_of(broker).remove(listener.tls)
+                if listener.sasl:
+                    broker.room(import_module(_SASL).SaslListeners).forget(name)
+        self._listeners[broker] = tuple(x for x in self._listeners[broker] if x.name != name)
 
     def watch(self, broker: Broker) -> None:
         for listener in self._listeners[broker]:
@@ -85,12 +109,15 @@ class Acceptor:
 
     def ignore(self, broker: Broker) -> None:
         for listener in self._listeners[broker]:
-            if listener in self._full:  # one that waits for a place is not looked at
-                del self._full[listener]
-            elif listener in self._paused:
-                self._paused.pop(listener).sock.close()
-            else:
-                self._selector.unregister(listener.sock)
+            self._ignore(listener)
+
+    def _ignore(self, listener: BoundListener) -> None:
+        if listener in self._full:  # one that waits for a place is not looked at
+            del self._full[listener]
+        elif listener in self._paused:
+            self._paused.pop(listener).sock.close()
+        else:
+            self._selector.unregister(listener.sock)
 
     def remove(self, broker: Broker) -> None:
         """After `ignore`: nobody can connect any more."""
@@ -215,10 +242,14 @@ def _bound(
     return BoundListener(broker, name, sock, listener.sasl, tls)
 
 
+def _keys_of(broker: Broker) -> ListenerKeys:
+    return broker.room(import_module(f"{_SECURITY}.listener_keys").ListenerKeys)
+
+
 def _tls_listener(broker: Broker, listener: Listener, between_brokers: bool) -> TlsListener:
-    keys = broker.room(import_module(f"{_SECURITY}.listener_keys").ListenerKeys)
+    keys = _keys_of(broker)
     found: TlsListener = import_module(_TLS).TlsListener(
-        keys.settings_at_start(), listener, between_brokers=between_brokers
+        keys.settings_of(listener.name), listener, between_brokers=between_brokers
     )
     keys.add(found)
     return found
@@ -230,5 +261,5 @@ def _tls_layer(listener: TlsListener) -> TlsLayer:
 
 
 def _await_authentication(channel: Channel) -> None:
-    listeners = import_module(f"{_SECURITY}.authenticator")
+    listeners = import_module(_SASL)
     channel.bound_frames(channel.broker.room(listeners.SaslListeners).admit(channel))

@@ -77,6 +77,7 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     _check_cleaner(broker, configs)
     listeners = broker.room(ListenerChanges)
     settings = listeners.merged(name, configs)
+    listeners.check_listeners(settings)
     listeners.check_values(settings)
     if _has_keys(broker, name):
         broker.room(import_module(_KEYS).ListenerKeys).check(configs)  # loaded for few brokers
@@ -96,17 +97,21 @@ def check_files(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
 
 def keep(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     """Let `configs`, which were checked, be all that is set for this broker (or ALL)."""
+    listeners = broker.room(ListenerChanges)
+    before = listeners.settings()
     broker.cluster.dynamic_configs[name] = dict(configs)
     config_view.spread_defaults(broker)
     if _has_keys(broker, name):
         broker.room(import_module(_KEYS).ListenerKeys).apply()
+    listeners.apply(before)
 
 
 def _has_keys(broker: Broker, name: str) -> bool:
     """Whether settings of this one broker are altered, and it has listeners with keys."""
-    if name == ALL or LISTENERS not in broker.config:
+    settings = broker.room(ListenerChanges).settings()
+    if name == ALL or LISTENERS not in settings:
         return False
-    return any(each.tls for each in ListenerSettings.of(broker.config).listeners)
+    return any(each.tls for each in ListenerSettings.of(settings).listeners)
 
 
 def _is_of_one(name: str) -> bool:

@@ -107,6 +107,13 @@ def _level(name: str, value: Any, bounds: str) -> None:
         raise _refuse(name, value, why)
 
 
+def _filled(name: str, value: list[str], _: str) -> None:
+    if not value:
+        raise ValueRefused(
+            f"Configuration '{name}' must not be empty. Valid values include: any non-empty value"
+        )
+
+
 def _one_of(name: str, value: Any, names: str) -> None:
     for part in value if isinstance(value, list) else [value]:
         if part not in names.split(", "):
@@ -143,6 +150,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Any, str], None]], ...] = (
     (re.compile(r"(.+ \.\. .+) or -1"), _level),
     (re.compile(r"(.+ \.\. .+)"), _between),
     (re.compile(r"one of (.+)"), _one_of),
+    (re.compile(r"not( )empty"), _filled),
     (re.compile(r"format up to (.+)"), _format),
     (re.compile(r"throttled as (.+)"), _throttled),
 )

@@ -183,6 +183,11 @@ def fixed_settings_not_checked(*_: Any) -> None:
     return None
 
 
+@defect("listener-addresses-not-told", ListenerChanges, "_told")
+def addresses_not_told(_: Real, changes: ListenerChanges, endpoint: Any, *args: Any) -> Any:
+    return endpoint
+
+
 @handler_defect("listeners-mixed-up", METADATA)
 def listeners_mixed_up(real: Real, _: Broker, request: Request, now: int) -> Any:
     """Who comes by any listener is told of the plain one."""

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.effects import (
     Close,
     Connection,
@@ -55,7 +56,7 @@ class SaslListener:
 
     def __init__(self, broker: Broker, listener: str) -> None:
         self.broker = broker
-        self.settings = SaslSettings.of(broker.config, listener)
+        self.settings = SaslSettings.of(broker.room(ListenerChanges).made_of(listener), listener)
         self.exchanges: Mapping[str, NewSaslServer] = sasl_settings.exchanges(
             self.settings, broker.persona, broker.cluster, secret_key(broker.config)
         )
@@ -75,6 +76,10 @@ class SaslListeners:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._listeners: dict[str, SaslListener] = {}
+
+    def forget(self, name: str) -> None:
+        """The listener is closed; another of its name may be otherwise."""
+        self._listeners.pop(name, None)
 
     def admit(self, connection: Connection) -> int:
         """Put an authenticator before its requests; returned is how many bytes a frame may have

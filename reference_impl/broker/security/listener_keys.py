@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused, in_dynamic_update
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.configs.listener_settings import without_prefix
 from touchstone.reference_impl.broker.security.tls_settings import NEW_NAMES, NEW_SUBJECT
 from touchstone.reference_impl.security.tls_stores import RELOADED, UnreadableStore
@@ -111,25 +112,30 @@ class ListenerKeys:
         found = (each.renewal(settings) for each in self._listeners)
         return [renewal for renewal in found if renewal]
 
-    def settings_at_start(self) -> dict[str, str]:
-        """What a listener begins with. A broker of KRaft makes its listeners before it hears what
-        was altered, and afterwards only their keys follow.
+    def remove(self, listener: RenewableKeys) -> None:
+        self._listeners.remove(listener)
+
+    def settings_of(self, listener: str) -> dict[str, str]:
+        """What a listener is made of; of one that was there before, only its keys follow what was
+        altered.
         """
-        found = self.settings()
-        if not self._broker.persona.kraft:
-            return found
-        kept = {name: text for name, text in found.items() if without_prefix(name) in RELOADED}
-        return {**self._broker.config, **kept}
+        kept = {
+            name: text for name, text in self.settings().items() if without_prefix(name) in RELOADED
+        }
+        return self._known({**self._broker.room(ListenerChanges).made_of(listener), **kept})
 
     def settings(self, own: Mapping[str, str] | None = None) -> dict[str, str]:
         """All settings of this broker that somebody gave, with `own` as its dynamic ones."""
         kept = self._broker.cluster.dynamic_configs
         if own is None:
             own = kept.get(str(self._broker.id), {})
-        found = {**self._broker.config, **kept.get("", {}), **own}
+        return self._known({**self._broker.config, **kept.get("", {}), **own})
+
+    def _known(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """Without what the release has never heard of."""
         definitions = config_view.broker_definitions(self._broker.persona.release)
         unknown = tuple(each for each in (NEW_SUBJECT, NEW_NAMES) if each not in definitions)
-        return {name: text for name, text in found.items() if not name.endswith(unknown)}
+        return {name: text for name, text in settings.items() if not name.endswith(unknown)}
 
 
 def _in_java(refused: ValueError) -> str:

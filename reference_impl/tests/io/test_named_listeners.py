@@ -12,6 +12,8 @@ from touchstone.reference_impl.tests.io.test_broker_lifecycle import SETTINGS, r
 from touchstone.reference_impl.tests.io.test_serving import Peer
 
 METADATA, FIND_COORDINATOR, DESCRIBE_CONFIGS, DESCRIBE_CLUSTER = 3, 10, 32, 60
+INCREMENTAL_ALTER_CONFIGS = 44
+BROKER, SET, DELETE = 4, 0, 1
 TWO = {
     "listeners": "CLIENTS://127.0.0.1:0,PLAINTEXT://127.0.0.1:0",
     "listener.security.protocol.map": "CLIENTS:PLAINTEXT,PLAINTEXT:PLAINTEXT",
@@ -133,7 +135,7 @@ ONE = "PLAINTEXT://:1"
             " The valid options based on currently configured listeners are SASL_PLAINTEXT",
         ),
         (
-            {"listeners": ONE, "advertised.listeners": "SSL://a:1"},
+            {"listeners": ONE, "advertised.listeners": "PLAINTEXT://a:2,SSL://a:1"},
             "names must be equal to or a subset",
         ),
         (
@@ -170,3 +172,39 @@ def test_listeners_of_controllers_are_left_out():
 def test_a_port_beside_listeners_is_refused():
     with pytest.raises(ValueError, match="listeners"):
         serve(port=9092, config=TWO)
+
+
+def alter(peer, broker, changes):
+    rows = [
+        {"name": name, "config_operation": DELETE if value is None else SET, "value": value}
+        for name, value in changes.items()
+    ]
+    resource = {"resource_type": BROKER, "resource_name": str(broker), "configs": rows}
+    body = {"resources": [resource], "validate_only": False}
+    (row,) = peer.ask(INCREMENTAL_ALTER_CONFIGS, 0, body)["responses"]
+    return row["error_code"], row["error_message"]
+
+
+def test_a_listener_comes_and_goes():
+    """On one of two brokers. Who came by it is hung up on."""
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,EXTRA:PLAINTEXT",
+    }
+    with serve(brokers=2, release="2.8", config=config) as cluster:
+        first, second = cluster.listeners["PLAINTEXT"]
+        wanted = {"listeners": f"PLAINTEXT://{second},EXTRA://127.0.0.1:0"}
+        with Peer(first) as peer, Peer(second) as other:
+            before = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert alter(other, 1, wanted) == (0, None)
+            (address,) = cluster.listeners["EXTRA"]
+            with Peer(address) as extra:
+                found = extra.ask(METADATA, 1, {"topics": []})["brokers"]
+                assert [f"{each['host']}:{each['port']}" for each in found] == [address]
+                assert peer.ask(METADATA, 1, {"topics": []})["brokers"] == before
+                assert alter(other, 1, {"listeners": None}) == (0, None)
+                assert extra.take(1) == b""
+            with pytest.raises(ConnectionRefusedError):
+                Peer(address)
+            assert peer.ask(METADATA, 1, {"topics": []})["brokers"] == before
+            assert "EXTRA" not in cluster.listeners

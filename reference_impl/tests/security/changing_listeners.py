@@ -71,9 +71,11 @@ def _keys_of_more(played: Played) -> dict[str, str]:
 def _held(played: Played) -> Any:
     """Somebody else has the port."""
     host, port = played.addresses[TAKEN].split(":")
-    sock = socket.create_server((host, int(port)))
+    sock = socket.socket()
+    sock.bind((host, int(port)))
     played.hold(sock)
-    return played.alter(_listens(played, *FIRST, EXTRA, TAKEN))
+    there = FIRST if "CONTROLLER" in played.addresses else (PLAINTEXT, SSL, EXTRA)
+    return played.alter(_listens(played, *there, TAKEN))
 
 
 def _stand(played: Played, name: str) -> None:

@@ -105,9 +105,9 @@ class Played:
         if text is None:
             return None
         for name, address in self.addresses.items():
+            port = address.rpartition(":")[2]
             text = text.replace(address, f"{name}-address").replace(
-                address.replace(":", ","),
-                f"{name}-address",  # as EndPoint prints it
+                f"port: {port}", f"port: {name}"
             )
         return text.replace(str(self.stores.folder), "DIR")
 
@@ -123,7 +123,7 @@ class Played:
                 [[s["name"], self.stripped(s["value"]), s["source"]] for s in each["synonyms"]],
             ]
             for each in sorted(entries, key=lambda entry: entry["name"])
-            if each["name"].startswith("listener.name.") and each["config_source"] == 2
+            if each["name"].startswith(("listener", "advertised")) and each["config_source"] == 2
         }  # fmt: skip
 
     def seen(self) -> dict[str, Any]:

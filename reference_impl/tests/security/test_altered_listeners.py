@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from touchstone.reference_impl.broker.faults.switches import TLS_SWITCHES
+from touchstone.reference_impl.broker.faults.switches import LISTENER_SWITCHES
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.tests.security.altered_listeners import (
     SCENES,
@@ -20,10 +20,11 @@ from touchstone.reference_impl.tests.security.stores import HOST, Stores
 
 MAP = "listener.security.protocol.map"
 NOTICED = {
-    "listener-keys-kept": "this broker has a setting",
-    "listener-keys-not-checked": "no such file",
-    "listener-files-not-reread": "this broker has a setting",
-    "listener-fixed-settings-not-checked": "nor anywhere",
+    "listener-keys-kept": ("altered", "4.3", "this broker has a setting"),
+    "listener-keys-not-checked": ("altered", "4.3", "no such file"),
+    "listener-files-not-reread": ("altered", "4.3", "this broker has a setting"),
+    "listener-fixed-settings-not-checked": ("altered", "4.3", "nor anywhere"),
+    "listener-addresses-not-told": ("listeners", "2.8", "it is advertised"),
 }  # by which step
 QUICK = ("between-brokers",)
 RECORDED = [
@@ -84,10 +85,11 @@ def test_every_step_ends_as_it_did_with_kafka(tmp_path, name, release):
     NOTICED.items(),
 )
 def test_a_planted_defect_shows(tmp_path, switch, noticed):
-    played = _played(tmp_path, "altered", "4.3", [switch])
+    scene, release, noticing = noticed
+    played = _played(tmp_path, scene, release, [switch])
     with closing(played):
-        assert next(step for step, ours, kafkas in played if ours != kafkas) == noticed
+        assert next(step for step, ours, kafkas in played if ours != kafkas) == noticing
 
 
 def test_every_defect_has_its_step():
-    assert NOTICED.keys() == TLS_SWITCHES.keys()
+    assert NOTICED.keys() == LISTENER_SWITCHES.keys()

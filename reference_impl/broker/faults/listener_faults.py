@@ -1,7 +1,8 @@
-"""These switches plant defects that only who speaks TLS can see: (name, sentence, caught by).
+"""These switches plant defects of listeners that are altered: (name, sentence, caught by).
 
-Claims have no keys, so a test notices these: test_altered_listeners.py of reference_impl plays
-on a planted broker what was played on real Kafka. `switches.py` lists them.
+Claims have no keys, and know no ports that are free, so a test notices these:
+test_altered_listeners.py plays on a planted broker what was played on real Kafka. `switches.py`
+lists them.
 """
 
 _PLAYED = "test_altered_listeners"
@@ -24,6 +25,11 @@ ROWS = (
     (
         "listener-fixed-settings-not-checked",
         "What a listener keeps as long as it exists does not stand in the way of other settings.",
+        _PLAYED,
+    ),
+    (
+        "listener-addresses-not-told",
+        "What advertised.listeners says anew is not told to clients.",
         _PLAYED,
     ),
 )
