@@ -76,9 +76,11 @@ class Acceptor:
         """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
         settings = ListenerSettings.of(broker.room(ListenerChanges).settings())
+        began = ListenerSettings.of(broker.config)
+        known = {each.name: each for each in (*began.listeners, *settings.listeners)}
         self._rates[broker] = ConnectionRates(broker, settings)
         self._listeners[broker] = tuple(
-            _bound(broker, settings, name, sock) for name, sock in sockets.items()
+            _bound(broker, settings, known[name], sock) for name, sock in sockets.items()
         )
         self.watch(broker)
 
@@ -86,7 +88,7 @@ class Acceptor:
         self, broker: Broker, listener: Listener, settings: ListenerSettings, sock: socket.socket
     ) -> None:
         """The broker accepts by one listener more; ValueError where that cannot be told to."""
-        bound = _bound(broker, settings, listener.name, sock)
+        bound = _bound(broker, settings, listener, sock)
         self._rates[broker].has(settings)
         self._listeners[broker] = (*self._listeners[broker], bound)
         self._selector.register(sock, READ, bound)
@@ -231,15 +233,14 @@ class Acceptor:
 
 
 def _bound(
-    broker: Broker, settings: ListenerSettings, name: str, sock: socket.socket
+    broker: Broker, settings: ListenerSettings, listener: Listener, sock: socket.socket
 ) -> BoundListener:
     """TLS and SASL are loaded only where a listener has them: start-up is a promise (design.md
     section 5).
     """
-    listener = settings.named(name)
-    between_brokers = name == settings.inter_broker
+    between_brokers = listener.name == settings.inter_broker
     tls = _tls_listener(broker, listener, between_brokers) if listener.tls else None
-    return BoundListener(broker, name, sock, listener.sasl, tls)
+    return BoundListener(broker, listener.name, sock, listener.sasl, tls)
 
 
 def _keys_of(broker: Broker) -> ListenerKeys:

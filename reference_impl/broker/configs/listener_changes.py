@@ -89,7 +89,11 @@ class ListenerChanges:
         self._opened: dict[str, Mapping[str, str]] = {}
 
     def serve_with(self, sockets: Sockets) -> None:
-        self._sockets = sockets
+        """Listen by these, as it is set: what was altered before may be known again by now."""
+        self._sockets, settings = sockets, self.settings()
+        if not _same(settings, self._broker.config):
+            node = self._broker.cluster.node(self._broker.id)
+            self._become({each.listener for each in node.listeners}, settings, sockets)
 
     def settings(self) -> dict[str, str]:
         """All that is set for this broker now, but defaults."""
@@ -123,7 +127,7 @@ class ListenerChanges:
     def check_listeners(self, settings: Mapping[str, str]) -> None:
         """Whether these are listeners that a broker can have; ValueRefused if not."""
         quirk = self._broker.persona.quirk
-        if all(self._broker.config.get(name) == settings.get(name) for name in OF_LISTENERS):
+        if _same(settings, self._broker.config):
             return
         text = settings.get(LISTENERS, "")
         shown = f"[{', '.join(text.split(','))}]" if quirk("listeners.are-lists") else text
@@ -188,16 +192,18 @@ class ListenerChanges:
     def apply(self, before: Mapping[str, str]) -> None:
         """Have the listeners that are set now, after those of `before`."""
         settings = self.settings()
-        if self._sockets is None or all(before.get(n) == settings.get(n) for n in OF_LISTENERS):
-            return
-        old, new = _names(before), _names(settings)
+        if self._sockets is not None and not _same(before, settings):
+            self._become(_names(before), settings, self._sockets)
+
+    def _become(self, old: set[str], settings: Mapping[str, str], sockets: Sockets) -> None:
+        new = _names(settings)
         for name in old - new:
             self._opened.pop(name, None)
-            self._sockets.close(name)
+            sockets.close(name)
         node = self._broker.cluster.node(self._broker.id)
         kept = [each for each in node.listeners if each.listener in new]
         try:
-            kept += self._open(new - old, settings, self._sockets)
+            kept += self._open(new - old, settings, sockets)
         except (OSError, ValueError) as fault:
             LOG.error("a listener cannot be opened: %s", fault)
         else:
@@ -236,6 +242,11 @@ def _listen(node: Node, endpoints: tuple[Endpoint, ...], inter_broker: str) -> N
     node.first = node.first or node.listeners
     node.host, node.port, node.bound = own.host, own.port, own.bound
     node.endpoints = endpoints
+
+
+def _same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether both say the same of listeners."""
+    return all(one.get(name) == other.get(name) for name in OF_LISTENERS)
 
 
 def _names(settings: Mapping[str, str]) -> set[str]:

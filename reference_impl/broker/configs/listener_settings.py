@@ -111,9 +111,6 @@ class ListenerSettings(NamedTuple):
             raise ValueError("There must be at least one broker advertised listener.")
         return cls(found, inter_broker)
 
-    def named(self, name: str) -> Listener:
-        return next(each for each in self.listeners if each.name == name)
-
 
 def endpoints(setting: str, text: str) -> list[tuple[str, str, int]]:
     """(listener, host, port) of each entry of `listeners` or `advertised.listeners`."""

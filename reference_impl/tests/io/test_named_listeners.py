@@ -208,3 +208,21 @@ def test_a_listener_comes_and_goes():
                 Peer(address)
             assert peer.ask(METADATA, 1, {"topics": []})["brokers"] == before
             assert "EXTRA" not in cluster.listeners
+
+
+def test_listeners_that_came_and_went_outlive_the_process(tmp_path):
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0,WEB://127.0.0.1:0",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,WEB:PLAINTEXT,EXTRA:PLAINTEXT",
+    }
+    with serve(release="2.8", config=config, data=tmp_path) as cluster:
+        (plain,) = cluster.listeners["PLAINTEXT"]
+        with Peer(plain) as peer:
+            wanted = {"listeners": "PLAINTEXT://127.0.0.1:0,EXTRA://127.0.0.1:0"}
+            assert alter(peer, 0, wanted) == (0, None)
+    with serve(release="2.8", config=config, data=tmp_path) as cluster:
+        assert cluster.listeners.keys() == {"PLAINTEXT", "EXTRA"}
+        (address,) = cluster.listeners["EXTRA"]
+        with Peer(address) as peer:
+            (found,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert f"{found['host']}:{found['port']}" == address
