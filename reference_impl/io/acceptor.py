@@ -87,7 +87,10 @@ class Acceptor:
     def open(
         self, broker: Broker, listener: Listener, settings: ListenerSettings, sock: socket.socket
     ) -> None:
-        """The broker accepts by one listener more; ValueError where that cannot be told to."""
+        """The broker accepts by one listener more; ValueError for what cannot be obeyed."""
+        if listener.sasl:
+            told = broker.room(ListenerChanges).made_of(listener.name)
+            import_module(f"{_SECURITY}.sasl_settings").SaslSettings.of(told, listener.name)
         bound = _bound(broker, settings, listener, sock)
         self._rates[broker].has(settings)
         self._listeners[broker] = (*self._listeners[broker], bound)

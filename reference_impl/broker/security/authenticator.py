@@ -12,6 +12,7 @@ SocketServer.processCompletedReceives at 1.0.2, 2.8.2, 4.0; observed on all five
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
@@ -43,6 +44,7 @@ from touchstone.reference_impl.wire.schema import Struct
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
+LOG = logging.getLogger("touchstone.server")
 HANDSHAKE, VERSIONS, AUTHENTICATE = 17, 18, 36
 FRAMES = {HANDSHAKE: Frame.HANDSHAKE, VERSIONS: Frame.VERSIONS, AUTHENTICATE: Frame.AUTHENTICATE}
 LEAST_BETWEEN_MS = 1000  # two re-authentications
@@ -51,12 +53,23 @@ _HEADER = 8  # bytes that every request has
 _USER = "User"
 
 
+def _settings(broker: Broker, listener: str) -> SaslSettings:
+    """What the listener was made of; what was altered and cannot be obeyed leaves what it began
+    with, where Kafka would not start again.
+    """
+    try:
+        return SaslSettings.of(broker.room(ListenerChanges).made_of(listener), listener)
+    except ValueError as fault:
+        LOG.error("listener %s has what it began with: %s", listener, fault)
+        return SaslSettings.of(broker.config, listener)
+
+
 class SaslListener:
     """What the connections of one SASL listener of a broker have in common."""
 
     def __init__(self, broker: Broker, listener: str) -> None:
         self.broker = broker
-        self.settings = SaslSettings.of(broker.room(ListenerChanges).made_of(listener), listener)
+        self.settings = _settings(broker, listener)
         self.exchanges: Mapping[str, NewSaslServer] = sasl_settings.exchanges(
             self.settings, broker.persona, broker.cluster, secret_key(broker.config)
         )

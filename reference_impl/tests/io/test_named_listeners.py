@@ -13,6 +13,7 @@ from touchstone.reference_impl.tests.io.test_serving import Peer
 
 METADATA, FIND_COORDINATOR, DESCRIBE_CONFIGS, DESCRIBE_CLUSTER = 3, 10, 32, 60
 INCREMENTAL_ALTER_CONFIGS = 44
+HANDSHAKE, AUTHENTICATE = 17, 36
 BROKER, SET, DELETE = 4, 0, 1
 TWO = {
     "listeners": "CLIENTS://127.0.0.1:0,PLAINTEXT://127.0.0.1:0",
@@ -226,3 +227,30 @@ def test_listeners_that_came_and_went_outlive_the_process(tmp_path):
         with Peer(address) as peer:
             (found,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
             assert f"{found['host']}:{found['port']}" == address
+
+
+def test_a_listener_with_sasl_comes_with_its_logins():
+    """Without them it stays shut, and the broker goes on."""
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,LATE:SASL_PLAINTEXT",
+    }
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    logins = {
+        "listener.name.late.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.late.plain.sasl.jaas.config": f'{module} required user_alice="secret";',
+    }
+    with serve(release="2.8", config=config) as cluster:
+        (plain,) = cluster.listeners["PLAINTEXT"]
+        late = {"listeners": f"PLAINTEXT://{plain},LATE://127.0.0.1:0"}
+        with Peer(plain) as peer:
+            assert alter(peer, 0, late) == (0, None)
+            assert "LATE" not in cluster.listeners
+            assert alter(peer, 0, {"listeners": None}) == (0, None)
+            assert alter(peer, 0, late | logins) == (0, None)
+        (address,) = cluster.listeners["LATE"]
+        with Peer(address) as peer:
+            assert peer.ask(HANDSHAKE, 1, {"mechanism": "PLAIN"})["error_code"] == 0
+            token = b"\0alice\0secret"
+            assert peer.ask(AUTHENTICATE, 0, {"auth_bytes": token})["error_code"] == 0
+            assert len(peer.ask(METADATA, 1, {"topics": []})["brokers"]) == 1
