@@ -155,8 +155,10 @@ def test_kafka_does_as_is_recorded(name, release):
 
 
 def soon(played: Played, expected: Any) -> Any:
-    """What clients meet: a broker of KRaft does what it was told a moment later."""
+    """What clients meet: a broker does what it was told a moment later."""
     end = time.monotonic() + PATIENCE_S
+    while not played.is_in_force() and time.monotonic() < end:
+        pass
     while (found := played.seen()) != expected and time.monotonic() < end:
         pass
     return found

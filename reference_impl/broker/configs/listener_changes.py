@@ -91,7 +91,7 @@ class ListenerChanges:
     def serve_with(self, sockets: Sockets) -> None:
         """Listen by these, as it is set: what was altered before may be known again by now."""
         self._sockets, settings = sockets, self.settings()
-        if not _same(settings, self._broker.config):
+        if not _same(settings, self._static()):
             node = self._broker.cluster.node(self._broker.id)
             self._become({each.listener for each in node.listeners}, settings, sockets)
 
@@ -120,14 +120,21 @@ class ListenerChanges:
         return self._merged({**self._broker.cluster.dynamic_configs, name: configs})
 
     def _merged(self, kept: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-        return {**self._broker.config, **kept.get("", {}), **kept.get(str(self._broker.id), {})}
+        return {**self._static(), **kept.get("", {}), **kept.get(str(self._broker.id), {})}
+
+    def _static(self) -> Mapping[str, str]:
+        """A broker of KRaft says what it advertises, also where nobody told it."""
+        told = self._broker.config
+        if not self._broker.persona.kraft or ADVERTISED in told:
+            return told
+        return {ADVERTISED: config_view.static_settings(self._broker)[ADVERTISED], **told}
 
     # --- what is refused ----------------------------------------------------------------------
 
     def check_listeners(self, settings: Mapping[str, str]) -> None:
         """Whether these are listeners that a broker can have; ValueRefused if not."""
         quirk = self._broker.persona.quirk
-        if _same(settings, self._broker.config):
+        if _same(settings, self._static()):
             return
         text = settings.get(LISTENERS, "")
         shown = f"[{', '.join(text.split(','))}]" if quirk("listeners.are-lists") else text

@@ -15,6 +15,7 @@ from touchstone.reference_impl.tests.security.stores import HOST, Stores
 
 METADATA, DESCRIBE, ALTER, HANDSHAKE, AUTHENTICATE, INCREMENTAL = 3, 32, 33, 17, 36, 44
 BROKER, SET, DELETE = 4, 0, 1
+OF_BROKER = 2  # a source of DescribeConfigs
 NODE = "0"
 PLAINTEXT, LOGIN, MUTUAL = "PLAINTEXT", "LOGIN", "MUTUAL"
 
@@ -57,6 +58,7 @@ class Played:
         self._plain = [name for name, kind in kinds.items() if kind == "PLAINTEXT"]
         self._secure = [name for name, kind in kinds.items() if kind == "SSL"]
         self._has_spare = bool(scene.spare)
+        self._set: dict[str, str | None] = {}  # by the last alterations
         self.friend = stores.pem("friend.pem", "friend")
         self.stranger = stores.pem("stranger.pem", "stranger", by=stores.stranger)
         self.standing: dict[str, Peer] = {}
@@ -98,6 +100,10 @@ class Played:
         resource = {"resource_type": BROKER, "resource_name": to, "configs": rows}
         body = {"resources": [resource], "validate_only": validate_only}
         (row,) = self.ask(key, 0, body)["responses"]
+        if to == NODE and not validate_only and row["error_code"] == 0:
+            if key == ALTER:  # all others are taken back
+                self._set = dict.fromkeys(self._set)
+            self._set |= {each["name"]: each["value"] for each in rows}
         return [row["error_code"], self.stripped(row["error_message"])]
 
     def stripped(self, text: str | None) -> str | None:
@@ -111,6 +117,19 @@ class Played:
             )
         return text.replace(str(self.stores.folder), "DIR")
 
+    def is_in_force(self) -> bool:
+        """Whether the broker has heard what was set last: it need not have where it answered."""
+        resource = {"resource_type": BROKER, "resource_name": NODE, "configuration_keys": None}
+        body = {"resources": [resource], "include_synonyms": False, "include_documentation": False}
+        rows = self.ask(DESCRIBE, 3, body)["results"][0]["configs"]
+        found = {row["name"]: row for row in rows if row["config_source"] == OF_BROKER}
+        return all(
+            name not in found
+            if value is None
+            else name in found and (found[name]["is_sensitive"] or found[name]["value"] == value)
+            for name, value in self._set.items()
+        )
+
     def described(self) -> dict[str, Any]:
         """Settings of listeners, and what is set dynamically."""
         resource = {"resource_type": BROKER, "resource_name": NODE, "configuration_keys": None}
@@ -123,7 +142,8 @@ class Played:
                 [[s["name"], self.stripped(s["value"]), s["source"]] for s in each["synonyms"]],
             ]
             for each in sorted(entries, key=lambda entry: entry["name"])
-            if each["name"].startswith(("listener", "advertised")) and each["config_source"] == 2
+            if each["config_source"] == OF_BROKER
+            and each["name"].startswith(("listener", "advertised"))
         }  # fmt: skip
 
     def seen(self) -> dict[str, Any]:
