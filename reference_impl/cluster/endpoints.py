@@ -36,6 +36,7 @@ class Reachable:
     port: int
     bound: Address | None
     endpoints: tuple[Endpoint, ...]
+    first: tuple[Endpoint, ...]
 
     @property
     def listens(self) -> Address:
@@ -54,7 +55,7 @@ class Reachable:
     def at(self, listener: str) -> Address | None:
         """Where clients of that listener find it; None where it does not have one to tell."""
         if not self.endpoints:
-            return self.host, self.port
+            return (self.host, self.port) if listener == PLAINTEXT else None
         for each in self.endpoints:
             if each.listener == listener:
                 return (each.host, each.port) if each.host else None

@@ -70,6 +70,7 @@ class Node(Reachable):
     stopping: bool = False  # in controlled shutdown: it follows nobody and leads nothing new
     bound: Address | None = None  # where it listens, if that is not what it advertises
     endpoints: tuple[Endpoint, ...] = ()  # none: one PLAINTEXT listener, which the above describe
+    first: tuple[Endpoint, ...] = ()  # that it was started with, if its listeners were altered
 
 
 class LastKnownSettings(NamedTuple):

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.configs.listener_settings import Listener, ListenerSettings
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
@@ -24,10 +25,12 @@ from touchstone.reference_impl.wire.framing import KAFKA_LIMIT
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.security.jwks_settings import SignedSettings
+    from touchstone.reference_impl.broker.security.listener_keys import ListenerKeys
     from touchstone.reference_impl.io.jwks import JwksEndpoint, JwksFile
     from touchstone.reference_impl.io.tls import TlsLayer, TlsListener
 
 _SECURITY = "touchstone.reference_impl.broker.security"
+_SASL = f"{_SECURITY}.authenticator"
 _TLS = "touchstone.reference_impl.io.tls"
 _JWKS = "touchstone.reference_impl.io.jwks"
 LOG = logging.getLogger("touchstone.server")
@@ -76,23 +79,29 @@ class Acceptor:
     def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
         """The broker accepts on these, by the names of its listeners."""
         self._quotas[broker] = ConnectionQuotas(broker)
-        settings = ListenerSettings.of(broker.config)
+        settings = ListenerSettings.of(broker.room(ListenerChanges).settings())
+        began = ListenerSettings.of(broker.config)
+        known = {each.name: each for each in (*began.listeners, *settings.listeners)}
         self._rates[broker] = ConnectionRates(broker, settings)
         for listener in settings.listeners:
             if listener.sasl:
                 self._read_token_keys(broker, listener.name)
         self._listeners[broker] = tuple(
-            _bound(broker, settings.named(name), sock) for name, sock in sockets.items()
+            _bound(broker, settings, known[name], sock) for name, sock in sockets.items()
         )
         self.watch(broker)
 
-    def _read_token_keys(self, broker: Broker, listener: str) -> None:
-        """Those of a broker that starts again are there still: nobody waits for the new ones."""
-        signed: SignedSettings | None = import_module(f"{_SECURITY}.sasl_settings").signed_tokens(
-            broker.config, listener, broker.persona
+    def _read_token_keys(self, broker: Broker, listener: str, *, late: bool = False) -> None:
+        """Those of a broker that starts again are there still: nobody waits for the new ones.
+        ValueError for keys that cannot be read, or that the loop would have to wait for (`late`).
+        """
+        signed: SignedSettings | None = (
+            import_module(_SASL).settings_of(broker, listener).signed_tokens
         )
         if signed is None:
             return
+        if late and not signed.jwks.is_file:
+            raise ValueError(f"listener {listener}: keys over HTTP are read at the start only")
         place = broker.id, listener
         if place in self._jwks:
             self._jwks[place].refresh()
@@ -101,18 +110,49 @@ class Acceptor:
         keys = broker.room(import_module(f"{_SECURITY}.token_keys").TokenKeys)
         keys.add(listener, self._jwks[place])
 
+    def open(
+        self, broker: Broker, listener: Listener, settings: ListenerSettings, sock: socket.socket
+    ) -> None:
+        """The broker accepts by one listener more; ValueError for what cannot be obeyed."""
+        if listener.sasl:
+            told = broker.room(ListenerChanges).made_of(listener.name)
+            sasl = import_module(f"{_SECURITY}.sasl_settings").SaslSettings
+            sasl.of(told, listener.name, broker.persona)
+            self._read_token_keys(broker, listener.name, late=True)
+        bound = _bound(broker, settings, listener, sock)
+        self._rates[broker].has(settings)
+        self._listeners[broker] = (*self._listeners[broker], bound)
+        self._selector.register(sock, READ, bound)
+
+    def shut(self, broker: Broker, name: str) -> None:
+        """Nobody can connect by this listener any more."""
+        for listener in self._listeners[broker]:
+            if listener.name == name:
+                self._ignore(listener)
+                listener.sock.close()
+                if listener.tls is not None:
+                    _keys_of(broker).remove(listener.tls)
+                if listener.sasl:
+                    broker.room(import_module(_SASL).SaslListeners).forget(name)
+                if (broker.id, name) in self._jwks:
+                    self._jwks.pop((broker.id, name)).close()
+        self._listeners[broker] = tuple(x for x in self._listeners[broker] if x.name != name)
+
     def watch(self, broker: Broker) -> None:
         for listener in self._listeners[broker]:
             self._selector.register(listener.sock, READ, listener)
 
     def ignore(self, broker: Broker) -> None:
         for listener in self._listeners[broker]:
-            if listener in self._full:  # one that waits for a place is not looked at
-                del self._full[listener]
-            elif listener in self._paused:
-                self._paused.pop(listener).sock.close()
-            else:
-                self._selector.unregister(listener.sock)
+            self._ignore(listener)
+
+    def _ignore(self, listener: BoundListener) -> None:
+        if listener in self._full:  # one that waits for a place is not looked at
+            del self._full[listener]
+        elif listener in self._paused:
+            self._paused.pop(listener).sock.close()
+        else:
+            self._selector.unregister(listener.sock)
 
     def remove(self, broker: Broker) -> None:
         """After `ignore`: nobody can connect any more."""
@@ -227,19 +267,27 @@ class Acceptor:
                 self._selector.register(listener.sock, READ, listener)
 
 
-def _bound(broker: Broker, listener: Listener, sock: socket.socket) -> BoundListener:
+def _bound(
+    broker: Broker, settings: ListenerSettings, listener: Listener, sock: socket.socket
+) -> BoundListener:
     """TLS and SASL are loaded only where a listener has them: start-up is a promise (design.md
     section 5).
     """
-    tls = _tls_listener(broker, listener) if listener.tls else None
+    between_brokers = listener.name == settings.inter_broker
+    tls = _tls_listener(broker, listener, between_brokers) if listener.tls else None
     return BoundListener(broker, listener.name, sock, listener.sasl, tls)
 
 
-def _tls_listener(broker: Broker, listener: Listener) -> TlsListener:
-    told = import_module(f"{_SECURITY}.tls_settings").TlsSettings.of
-    keys = broker.room(import_module(f"{_SECURITY}.listener_keys").ListenerKeys)
-    found: TlsListener = import_module(_TLS).TlsListener(told(keys.settings(), listener), listener)
-    keys.add(lambda config: found.renewal(told(config, listener)))
+def _keys_of(broker: Broker) -> ListenerKeys:
+    return broker.room(import_module(f"{_SECURITY}.listener_keys").ListenerKeys)
+
+
+def _tls_listener(broker: Broker, listener: Listener, between_brokers: bool) -> TlsListener:
+    keys = _keys_of(broker)
+    found: TlsListener = import_module(_TLS).TlsListener(
+        keys.settings_of(listener.name), listener, between_brokers=between_brokers
+    )
+    keys.add(found)
     return found
 
 
@@ -249,5 +297,5 @@ def _tls_layer(listener: TlsListener) -> TlsLayer:
 
 
 def _await_authentication(channel: Channel) -> None:
-    listeners = import_module(f"{_SECURITY}.authenticator")
+    listeners = import_module(_SASL)
     channel.bound_frames(channel.broker.room(listeners.SaslListeners).admit(channel))

@@ -37,9 +37,14 @@ class ConnectionRates:
         self._rates: Measures[SampledRate] = Measures(
             lambda: SampledRate(size, keeps_overlapping=keeps)
         )
-        protected = listeners.inter_broker if len(listeners.listeners) > 1 else None
         # Who counts a connection of a listener, and the setting that bounds it.
-        self._bounds: dict[str, list[tuple[object, str]]] = {
+        self._bounds: dict[str, list[tuple[object, str]]] = {}
+        self.has(listeners)
+
+    def has(self, listeners: ListenerSettings) -> None:
+        """The broker's listeners are these."""
+        protected = listeners.inter_broker if len(listeners.listeners) > 1 else None
+        self._bounds = {
             name: [
                 *([] if name == protected else [(_WHOLE_BROKER, RATE)]),
                 (("listener", name), prefix(name) + RATE),

@@ -23,17 +23,18 @@ from struct import Struct
 from typing import Protocol, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.effects import Ask, Close, Effect, Principal, Reply
 from touchstone.reference_impl.io import portable
 from touchstone.reference_impl.io.acceptor import Acceptor
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.links import Links, PeerConnection
+from touchstone.reference_impl.io.listener_sockets import ListenerSockets, bind
 from touchstone.reference_impl.wire.framing import FrameError
 
 LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
 _CHUNK = 1 << 18
-_BACKLOG = 512
 _MOST_PIECES = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
 _MOST_HELD, _SMALL = 64, 1 << 12
 _LOOK_MS = 1000
@@ -81,16 +82,13 @@ class Server:
 
     # --- set-up ------------------------------------------------------------------------------
 
-    @staticmethod
-    def bind(host: str, port: int) -> socket.socket:
-        """A listening socket; connections wait in its backlog until the loop runs."""
-        listener = socket.create_server((host, port), backlog=_BACKLOG)
-        listener.setblocking(False)
-        return listener
+    bind = staticmethod(bind)
 
     def add(self, sockets: Mapping[str, socket.socket], broker: Broker) -> None:
         """Serve the broker on these listening sockets, by the names of its listeners."""
         self._acceptor.add(sockets, broker)
+        own = ListenerSockets(broker, self._acceptor, self._channels_of, self.call, self._close)
+        broker.room(ListenerChanges).serve_with(own)
         self._brokers = [*self._brokers, broker]
         self.links.add(broker)
 

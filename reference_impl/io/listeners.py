@@ -16,6 +16,8 @@ import socket
 from collections.abc import Mapping, Sequence
 
 from touchstone.reference_impl.broker.configs.listener_settings import (
+    NOWHERE,
+    UNREACHABLE,
     Listener,
     ListenerSettings,
     advertised_at,
@@ -23,10 +25,6 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endpoint
 
 SETTING = "advertised.listeners"
-NOWHERE = "0.0.0.0"  # means every interface to who listens and nothing to who connects
-_UNREACHABLE = (
-    f"{SETTING} cannot use the nonroutable meta-address {NOWHERE}. Use a routable IP address."
-)
 _HOW = "--advertised-listeners HOST:PORT or advertise=[...], one for each broker"
 _ENDPOINT = re.compile(r"(?:\w+://)?(?:\[([0-9a-zA-Z%._:-]*)\]|([0-9a-zA-Z%._-]*)):(\d{1,5})")
 
@@ -43,7 +41,7 @@ def advertised(
     texts = list(given) or ([word] if word else [])
     if not texts:
         if host == NOWHERE:
-            raise ValueError(f"{_UNREACHABLE} ({_HOW})")
+            raise ValueError(f"{UNREACHABLE} ({_HOW})")
         return [None] * brokers
     if len(texts) != brokers:
         found = ",".join(texts)
@@ -57,7 +55,7 @@ def _address(text: str) -> Address:
         raise ValueError(f"{SETTING} is HOST:PORT, one listener a broker, not {text!r}")
     host = parts[1] or parts[2]
     if host == NOWHERE:
-        raise ValueError(_UNREACHABLE)
+        raise ValueError(UNREACHABLE)
     return host, int(parts[3])
 
 
@@ -80,7 +78,7 @@ def advertised_by_listener(
     if brokers == 1 and not given and (more or first.name != PLAINTEXT) and text:
         told = advertised_at(config)
         if any(host == NOWHERE for host, _ in told.values()):
-            raise ValueError(_UNREACHABLE)
+            raise ValueError(UNREACHABLE)
         return [told]
     own: dict[str, Address | None] = dict.fromkeys(each.name for each in settings.listeners)
     open_to_all = next((each.host for each in more if each.host == NOWHERE), first.host)

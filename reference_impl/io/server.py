@@ -68,11 +68,15 @@ class RunningCluster:
         self._data = data
         self.cluster = cluster
         self.life = life
-        self.listeners = _by_listener(cluster.brokers[i] for i in sorted(cluster.brokers))
         self.bootstrap = next(iter(self.listeners.values()))  # where the first listener is
         self._thread: threading.Thread | None = None
         self.registry: ZooKeeper | None = None  # the one outside, where there is one
         self._metrics: Any = None  # the module, once somebody asks for them: start-up is a promise
+
+    @property
+    def listeners(self) -> dict[str, list[str]]:
+        """HOST:PORT where each broker listens now, by the listener's name."""
+        return _by_listener(self.cluster.brokers[i] for i in sorted(self.cluster.brokers))
 
     @property
     def brokers(self) -> list[Broker]:
@@ -207,7 +211,6 @@ class RunningCluster:
 
 
 def _by_listener(nodes: Iterable[Node]) -> dict[str, list[str]]:
-    """HOST:PORT where each broker listens, by the listener's name."""
     found: dict[str, list[str]] = {}
     for each in (each for node in nodes for each in node.listeners):
         found.setdefault(each.listener, []).append(f"{each.bound[0]}:{each.bound[1]}")

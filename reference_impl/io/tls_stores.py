@@ -13,14 +13,24 @@ import ssl
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from touchstone.reference_impl.security.tls_stores import PEM, Store, UnreadableStore
+from touchstone.reference_impl.security.tls_stores import JKS, PEM, PKCS12, Store, UnreadableStore
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+_PIECE = re.compile(r"(-----BEGIN [^-]+-----)\s+([^-]*?)\s+(-----END [^-]+-----)")
+_MISFIT = "KEY_VALUES_MISMATCH"  # as OpenSSL says it
+_OF_PEM = "kafka"  # the name of the one entry of a PEM store, in Java
 _ENCRYPTED = "ENCRYPTED"  # stands in the first line of such a key
 _TEXTUAL = "BEGIN CERTIFICATE"
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL)
+
+
+class Shown(NamedTuple):
+    """A chain as PEM, the certificate of the key first, and what Java calls the entry."""
+
+    chain: str
+    alias: str
 
 
 def speak_versions(context: ssl.SSLContext, versions: tuple[str, ...]) -> None:
@@ -46,26 +56,31 @@ def _openssl_name(suite: str) -> str:
     return text.replace("_", "-")
 
 
-def load_keys(context: ssl.SSLContext, keys: Store, key_password: str | None) -> str:
-    """Gives the chain, the certificate of the key first, as PEM. ValueError for what cannot be
-    read.
+def load_keys(
+    context: ssl.SSLContext, keys: Store, key_password: str | None, *, fit: bool = True
+) -> Shown:
+    """Gives what peers will be shown. ValueError for what cannot be read, and for the key of
+    another certificate, unless nobody asks whether they `fit`: then no handshake succeeds.
     """
-    with _key_files(keys, key_password) as (chain, password):
+    with _key_files(keys, key_password) as (chain, password, alias):
         try:
-            context.load_cert_chain(chain, password=password or "")
+            try:
+                context.load_cert_chain(chain, password=password or "")
+            except ssl.SSLError as fault:
+                if fit or fault.reason != _MISFIT:
+                    raise
             found = Path(chain).read_text(encoding="ascii", errors="replace")
             if key_password is not None and keys.kind == PEM and _ENCRYPTED not in found:
-                raise UnreadableStore(
-                    _unloaded(keys), "its key is not encrypted, and has a password"
-                )
+                raise _unreadable(keys, "its key is not encrypted, and has a password")
         except (ssl.SSLError, OSError) as fault:
-            raise UnreadableStore(_unloaded(keys), fault) from None
-    return "".join(_CERTIFICATE.findall(found))
+            raise _unreadable(keys, fault) from None
+    return Shown("".join(_CERTIFICATE.findall(found)), alias)
 
 
-def check_same(old: str, new: str) -> None:
+def check_same(old: Shown, new: Shown, *, subject: bool, names: bool) -> None:
     """Whether the certificate of a chain is for whom that of another was; ValueError if not."""
-    _certificates("certificates that take another's place need").check_same(old, new)
+    module = _certificates("certificates that take another's place need")
+    module.check_same(old, new, subject=subject, names=names)
 
 
 def _certificates(who: str) -> Any:
@@ -76,17 +91,24 @@ def _certificates(who: str) -> Any:
 
 
 @contextlib.contextmanager
-def _key_files(keys: Store, key_password: str | None) -> Iterator[tuple[str, str | None]]:
-    """A file with the chain and its key, as PEM, and the password of the key."""
+def _key_files(keys: Store, key_password: str | None) -> Iterator[tuple[str, str | None, str]]:
+    """A file with the chain and its key, as PEM, the password of the key, and its name."""
     if keys.kind == PEM and keys.path is not None:
-        yield keys.path, key_password
+        yield keys.path, key_password, _OF_PEM
     elif keys.kind == PEM:
-        with _written(f"{keys.key}\n{keys.text}\n") as path:
-            yield path, key_password
+        with _written(_in_lines(f"{keys.key} {keys.text}")) as path:
+            yield path, key_password, _OF_PEM
     else:
-        key, certificates = _pkcs12(keys)
+        key, certificates, alias = _pkcs12(keys)
         with _written(key + certificates) as path:
-            yield path, None
+            yield path, None, alias
+
+
+def _in_lines(text: str) -> str:
+    """PEM text whose lines somebody put into one, which Java reads and OpenSSL does not."""
+    return _PIECE.sub(
+        lambda found: "\n".join(("", found[1], *found[2].split(), found[3], "")), text
+    )
 
 
 def load_trusted(context: ssl.SSLContext, store: Store | None, purpose: ssl.Purpose) -> None:
@@ -98,31 +120,37 @@ def load_trusted(context: ssl.SSLContext, store: Store | None, purpose: ssl.Purp
     if text is None and store.kind == PEM:
         text = _read(store).decode("utf-8", "replace")
     elif text is None:
-        _, text = _pkcs12(store)
+        _, text, _ = _pkcs12(store)
     if _TEXTUAL not in text:
         raise ValueError(
             "ssl.truststore.location: At least one certificate expected, but none found"
         )
-    context.load_verify_locations(cadata=text)
+    context.load_verify_locations(cadata=_in_lines(text))
 
 
 def _read(store: Store) -> bytes:
     try:
         return Path(str(store.path)).read_bytes()
     except OSError as fault:
-        raise UnreadableStore(_unloaded(store), fault.strerror) from None
+        raise _unreadable(store, fault.strerror) from None
 
 
-def _pkcs12(store: Store) -> tuple[str, str]:
-    """The key, and all certificates, of a PKCS12 file, as PEM."""
+def _pkcs12(store: Store) -> tuple[str, str, str]:
+    """The key, and all certificates, of a PKCS12 file, as PEM, and the name of the key."""
+    if store.kind not in (PKCS12, JKS):  # Java reads either kind under both names
+        raise _unreadable(store, "stores of this type are not read here")
     data, password = _read(store), (store.password or "").encode()
     try:
-        found: tuple[str, str] = _certificates("PKCS12 stores need").as_pem(data, password)
+        found: tuple[str, str, str] = _certificates("PKCS12 stores need").as_pem(data, password)
     except ValueError as fault:
         how = "keytool -importkeystore -deststoretype PKCS12"
         why = f"it is no PKCS12 store of this password ({how} makes one): {fault}"
-        raise UnreadableStore(_unloaded(store), why) from None
+        raise _unreadable(store, why) from None
     return found
+
+
+def _unreadable(store: Store, why: object) -> UnreadableStore:
+    return UnreadableStore(_unloaded(store), why, pem=store.kind == PEM)
 
 
 def _unloaded(store: Store) -> str:

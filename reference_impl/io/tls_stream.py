@@ -15,7 +15,11 @@ _CHUNK = 1 << 16
 
 
 class TlsFailed(ValueError):
-    """The peer speaks no TLS, or not the one that is asked for."""
+    """The peer speaks no TLS, or not the one that is asked for; `fault` is how `ssl` has it."""
+
+    def __init__(self, said: str, fault: ssl.SSLError | None = None) -> None:
+        super().__init__(said)
+        self.fault = fault
 
 
 class TlsStream:
@@ -43,7 +47,7 @@ class TlsStream:
         except ssl.SSLWantReadError:
             pass
         except ssl.SSLError as fault:
-            raise TlsFailed(fault.reason or str(fault)) from None
+            raise TlsFailed(fault.reason or str(fault), fault) from None
         return b"".join(found)
 
     def _shake_hands(self) -> None:

@@ -16,21 +16,27 @@ PEM, PKCS12, JKS = "PEM", "PKCS12", "JKS"
 ENGINE = "ssl.engine.factory.class"
 NO_ENGINE = f"{ENGINE} is not obeyed, so it is refused: no class is loaded here"
 _VERSIONS = ("TLSv1.2", "TLSv1.3")
-_PEM_WITH_PASSWORD = {
-    "key": (
-        "SSL key store password cannot be specified with PEM format, only key password may be"
-        " specified"
-    ),
-    "trust": "SSL trust store password cannot be specified for PEM format.",
-}
+_INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException"
+_UNLOADED = "org.apache.kafka.common.KafkaException"
+_KEY_PASSWORD_ONLY = (
+    "SSL key store password cannot be specified with PEM format, only key password may be specified"
+)
+_NO_TRUST_PASSWORD = "SSL trust store password cannot be specified for PEM format."
+RELOADED = (  # SslConfigs.RECONFIGURABLE_CONFIGS
+    "ssl.keystore.type", "ssl.keystore.location", "ssl.keystore.password", "ssl.key.password",
+    "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.truststore.type",
+    "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.certificates",
+)  # fmt: skip
 
 
 class UnreadableStore(ValueError):
-    """A store that cannot be read: in Kafka's words (`said`), and why."""
+    """A store that cannot be read: in Kafka's words (`said`), the class of its exception (`java`),
+    and why.
+    """
 
-    def __init__(self, said: str, why: object) -> None:
+    def __init__(self, said: str, why: object, *, pem: bool) -> None:
         super().__init__(f"{said}: {why}")
-        self.said = said
+        self.said, self.java = said, _INVALID if pem else _UNLOADED
 
 
 class Store(NamedTuple):
@@ -60,10 +66,21 @@ def keys_of(said: Said) -> Store | None:
             raise ValueError(
                 "SSL private key is specified, but certificate chain is not specified."
             )
+        if path is not None:
+            raise ValueError("Both SSL key store location and separate private key are specified.")
+        if password is not None:
+            raise ValueError(_KEY_PASSWORD_ONLY + ".")
         return Store(PEM, None, None, chain, key)
+    if chain is not None:
+        raise ValueError("SSL certificate chain is specified, but private key is not specified")
     if path is None:
+        if password is not None and kind != PEM:
+            raise ValueError("SSL key store is not specified, but key store password is specified.")
         return None
-    _check(kind, password, "key")
+    if kind == PEM and password is not None:
+        raise ValueError(_KEY_PASSWORD_ONLY)
+    if kind != PEM and password is None:
+        raise ValueError("SSL key store is specified, but key store password is not specified.")
     return Store(kind, path, password)
 
 
@@ -77,20 +94,22 @@ def trusted_of(said: Said) -> Store | None:
                 f"SSL trust store certs can be specified only for PEM, but trust store type is"
                 f" {kind}."
             )
+        if path is not None:
+            raise ValueError(
+                "Both SSL trust store location and separate trust certificates are specified."
+            )
+        if password is not None:
+            raise ValueError(_NO_TRUST_PASSWORD)
         return Store(PEM, None, None, text)
     if path is None:
+        if password is not None and kind != PEM:
+            raise ValueError(
+                "SSL trust store is not specified, but trust store password is specified."
+            )
         return None
-    _check(kind, password, "trust")
-    return Store(kind, path, password)
-
-
-def _check(kind: str, password: str | None, store: str) -> None:
     if kind == PEM and password is not None:
-        raise ValueError(_PEM_WITH_PASSWORD[store])
-    if kind != PEM and store == "key" and password is None:
-        raise ValueError("SSL key store is specified, but key store password is not specified.")
-    if kind not in (PEM, PKCS12, JKS):
-        raise ValueError(f"ssl.{store}store.type={kind} is not obeyed, so it is refused")
+        raise ValueError(_NO_TRUST_PASSWORD)
+    return Store(kind, path, password)
 
 
 def versions_of(said: Said) -> tuple[str, ...]:

@@ -16,8 +16,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs import config_values, config_view
-from touchstone.reference_impl.broker.configs.config_values import ValueRefused
-from touchstone.reference_impl.broker.configs.listener_settings import is_of_a_listener
+from touchstone.reference_impl.broker.configs.config_values import ValueRefused, in_dynamic_update
+from touchstone.reference_impl.broker.configs.listener_changes import (
+    OF_ALL_BROKERS,
+    OF_ONE,
+    ListenerChanges,
+)
+from touchstone.reference_impl.broker.configs.listener_settings import (
+    LISTENERS,
+    ListenerSettings,
+    without_prefix,
+)
+from touchstone.reference_impl.cluster import hash_order
+from touchstone.reference_impl.security.tls_stores import RELOADED
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -28,8 +39,6 @@ _OF_LISTENERS = (
     "These security configs can be dynamically updated only per-listener using the listener prefix"
 )
 _OF_ONE = "Cannot update these configs at default cluster level, broker id must be specified"
-_ONE_BROKERS = ("listeners", "advertised.listeners", "listener.security.protocol.map")
-_OF_ALL_BROKERS = (".max.connections", ".max.connection.creation.rate", ".num.network.threads")
 _KEYS = "touchstone.reference_impl.broker.security.listener_keys"
 _POOLS = (
     "background.threads",
@@ -48,17 +57,17 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     quirk = broker.persona.quirk
     fixed = [key for key, definition in known.items() if not definition.dynamic]
     _none_of(fixed, _FIXED, quirk("alter.sets-print-as"))
-    secret = [key for key in known if key.startswith(("ssl.keystore.", "ssl.truststore."))]
-    _none_of(secret, _OF_LISTENERS, quirk("alter.hash-sets-print-as"))
+    secret = [key for key in known if key in RELOADED]
+    _none_of(hash_order.properties(secret), _OF_LISTENERS, quirk("alter.hash-sets-print-as"))
     rules = _rules(broker)
-    for key, definition in known.items():
-        rule = rules.get(key, definition.rule)
-        config_values.read(replace(definition, rule=rule), configs[key])
+    for key, value in configs.items():
+        definition = definitions.get(without_prefix(key))
+        if definition is not None and definition.dynamic:
+            rule = rules.get(definition.name, definition.rule)
+            config_values.read(replace(definition, rule=rule), value)
     if name == ALL:
         own = [key for key in configs if _is_of_one(key)]
         _none_of(own, _OF_ONE, quirk("alter.sets-print-as"))
-    elif _alters_listeners(broker, name, configs):
-        broker.room(import_module(_KEYS).ListenerKeys).check(configs)  # loaded for few brokers
     codec = configs.get("compression.type", "producer")
     if codec not in _CODECS:
         raise ValueRefused(
@@ -66,33 +75,51 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
             f" {','.join(_CODECS)}"
         )
     _check_cleaner(broker, configs)
+    listeners = broker.room(ListenerChanges)
+    settings = listeners.merged(name, configs)
+    listeners.check_listeners(settings)
+    listeners.check_values(settings)
+    if _has_keys(broker, name):
+        broker.room(import_module(_KEYS).ListenerKeys).check(configs)  # loaded for few brokers
     for pool in _POOLS:
         if pool in known:
             _check_pool(broker, pool, int(configs[pool]))
+    listeners.check(settings)
+
+
+def check_files(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
+    """Where ZooKeeper keeps settings, files of keys that were replaced are read before `configs`,
+    which were checked, are kept; ValueRefused where they cannot be read.
+    """
+    if not broker.persona.kraft and _has_keys(broker, name):
+        broker.room(import_module(_KEYS).ListenerKeys).reread(configs)
 
 
 def keep(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     """Let `configs`, which were checked, be all that is set for this broker (or ALL)."""
-    altered = _alters_listeners(broker, name, configs)
+    listeners = broker.room(ListenerChanges)
+    before = listeners.settings()
     broker.cluster.dynamic_configs[name] = dict(configs)
     config_view.spread_defaults(broker)
-    if altered:
+    if _has_keys(broker, name):
         broker.room(import_module(_KEYS).ListenerKeys).apply()
+    listeners.apply(before)
 
 
-def _alters_listeners(broker: Broker, name: str, configs: Mapping[str, str]) -> bool:
-    """Whether this broker has settings of its listeners, or had: behind those that end stand
-    others, which are looked at like new ones.
-    """
-    before = broker.cluster.dynamic_configs.get(name, {})
-    return name != ALL and any(map(is_of_a_listener, (*before, *configs)))
+def _has_keys(broker: Broker, name: str) -> bool:
+    """Whether settings of this one broker are altered, and it has listeners with keys."""
+    settings = broker.room(ListenerChanges).settings()
+    if name == ALL or LISTENERS not in settings:
+        return False
+    return any(each.tls for each in ListenerSettings.of(settings).listeners)
 
 
 def _is_of_one(name: str) -> bool:
     """Whether it can only be set for one broker."""
-    if is_of_a_listener(name):
-        return not name.endswith(_OF_ALL_BROKERS)
-    return name in _ONE_BROKERS
+    base = without_prefix(name)
+    if base != name:
+        return base not in OF_ALL_BROKERS
+    return name in OF_ONE
 
 
 def check_start(config: Mapping[str, str], release: str) -> None:
@@ -141,8 +168,7 @@ def _check_pool(broker: Broker, name: str, wanted: int) -> None:
     if has / 2 <= wanted <= has * 2:
         return
     bound = "not be greater than double" if wanted > has else "be at least half"
-    raise ValueRefused(
-        "Invalid value org.apache.kafka.common.config.ConfigException: Dynamic thread count update"
-        f" validation failed for {name}={wanted}, value should {bound} the current value {has} for"
-        " configuration Invalid dynamic configuration"
+    raise in_dynamic_update(
+        f"Dynamic thread count update validation failed for {name}={wanted}, value should {bound}"
+        f" the current value {has}"
     )

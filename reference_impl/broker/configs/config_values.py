@@ -18,6 +18,7 @@ from touchstone.reference_impl.broker.personas.config_rows import ConfigDefiniti
 from touchstone.reference_impl.broker.personas.topic_configs import MESSAGE_FORMATS
 
 INT_MAX, LONG_MAX, SHORT_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
+JAVA = "org.apache.kafka.common.config.ConfigException"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DOUBLE = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[fFdD]?)")
 _THROTTLED = re.compile(r"[0-9]+:[0-9]+")
@@ -29,6 +30,13 @@ class ValueRefused(ValueError):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+def in_dynamic_update(said: str) -> ValueRefused:
+    """As DynamicBrokerConfig.processReconfiguration refuses what a part of the broker refused."""
+    return ValueRefused(
+        f"Invalid value {JAVA}: {said} for configuration Invalid dynamic configuration"
+    )
 
 
 def _refuse(name: str, value: Any, why: str) -> ValueRefused:
@@ -99,6 +107,13 @@ def _level(name: str, value: Any, bounds: str) -> None:
         raise _refuse(name, value, why)
 
 
+def _filled(name: str, value: list[str], _: str) -> None:
+    if not value:
+        raise ValueRefused(
+            f"Configuration '{name}' must not be empty. Valid values include: any non-empty value"
+        )
+
+
 def _one_of(name: str, value: Any, names: str) -> None:
     for part in value if isinstance(value, list) else [value]:
         if part not in names.split(", "):
@@ -135,6 +150,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Any, str], None]], ...] = (
     (re.compile(r"(.+ \.\. .+) or -1"), _level),
     (re.compile(r"(.+ \.\. .+)"), _between),
     (re.compile(r"one of (.+)"), _one_of),
+    (re.compile(r"not( )empty"), _filled),
     (re.compile(r"format up to (.+)"), _format),
     (re.compile(r"throttled as (.+)"), _throttled),
 )

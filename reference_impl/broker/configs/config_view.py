@@ -28,7 +28,8 @@ from touchstone.reference_impl.broker.personas.config_rows import ConfigDefiniti
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.personas.persona import Persona
-    from touchstone.reference_impl.cluster.topology import Cluster, Node
+    from touchstone.reference_impl.cluster.endpoints import Endpoint
+    from touchstone.reference_impl.cluster.topology import Cluster
 
 TOPIC, BROKER, ALL_BROKERS, STATIC, DEFAULT, LOGGER = 1, 2, 3, 4, 5, 6  # config sources
 SOURCES = (BROKER, ALL_BROKERS, STATIC, DEFAULT)  # of a broker setting, as `Levels` has them
@@ -132,9 +133,10 @@ def group_definitions(release: str) -> Mapping[str, ConfigDefinition]:
 def static_settings(broker: Configured) -> dict[str, str]:
     """The settings that the server.properties of this node would hold."""
     node = broker.cluster.node(broker.id)
-    own = {"broker.id": str(broker.id), "listeners": _listeners(node)}
-    if broker.persona.kraft or any(e.bound != (e.host, e.port) for e in node.listeners):
-        own["advertised.listeners"] = ",".join(map(str, node.advertised))
+    first = node.first or node.listeners
+    own = {"broker.id": str(broker.id), "listeners": _listeners(first)}
+    if broker.persona.kraft or any(e.bound != (e.host, e.port) for e in first):
+        own["advertised.listeners"] = ",".join(str(each) for each in first if each.host)
     if broker.persona.kraft:
         own |= {"node.id": str(broker.id), "process.roles": "broker,controller"}
     if node.rack is not None:
@@ -148,8 +150,8 @@ def static_settings(broker: Configured) -> dict[str, str]:
     return settings
 
 
-def _listeners(node: Node) -> str:
-    return ",".join(f"{e.listener}://{e.bound[0]}:{e.bound[1]}" for e in node.listeners)
+def _listeners(endpoints: Iterable[Endpoint]) -> str:
+    return ",".join(f"{e.listener}://{e.bound[0]}:{e.bound[1]}" for e in endpoints)
 
 
 def dynamic_settings(broker: Configured, entity: str) -> dict[str, str]:

@@ -13,9 +13,11 @@ Sources: KIP-103; KafkaConfig.validateValues, CoreUtils.listenerListToEndPoints,
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from touchstone.reference_impl.cluster import hash_order
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, PROTOCOLS, Address
 
 LISTENERS, ADVERTISED = "listeners", "advertised.listeners"
@@ -27,9 +29,29 @@ ENABLED_MECHANISMS = "sasl.enabled.mechanisms"
 CONTROLLERS = "controller.listener.names"
 DEFAULT_MECHANISM = "GSSAPI"
 _URI = re.compile(r"(.*)://\[?([0-9a-zA-Z%._:-]*)\]?:(-?[0-9]+)")  # EndPoint.uriParseExp
-_PREFIXED = re.compile(r"listener\.name\.[^.]*\..*")  # DynamicBrokerConfig.ListenerConfigRegex
+_PREFIXED = re.compile(r"listener\.name\.[^.]*\.(.*)")  # DynamicBrokerConfig.ListenerConfigRegex
 _MOST = 65535
+NOWHERE = "0.0.0.0"  # means every interface to who listens and nothing to who connects
+UNREACHABLE = (
+    f"{ADVERTISED} cannot use the nonroutable meta-address {NOWHERE}. Use a routable IP address."
+)
 _BY_PROTOCOL = {protocol: protocol for protocol in PROTOCOLS}  # listeners named after theirs
+
+
+class EndpointsRefused(ValueError):
+    """`listeners` names what cannot be had. `cause` is what is wrong; `port`: of two of them."""
+
+    def __init__(self, cause: str, port: int | None = None) -> None:
+        super().__init__(cause)
+        self.cause, self.port = cause, port
+
+
+class TwoAlike(EndpointsRefused):
+    """Two listeners have one name, or one port."""
+
+
+class Unmet(ValueError):
+    """What KafkaConfig requires of all settings together is not so."""
 
 
 class Listener(NamedTuple):
@@ -39,6 +61,11 @@ class Listener(NamedTuple):
     protocol: str
     host: str
     port: int
+
+    @property
+    def java(self) -> str:
+        """Its name as Java prints it."""
+        return f"ListenerName({self.name})"
 
     @property
     def sasl(self) -> bool:
@@ -77,14 +104,12 @@ class ListenerSettings(NamedTuple):
             for name, at, number in rows
             if name not in controllers
         )
+        inter_broker = _inter_broker(config, protocols)
+        if found or config.get(ADVERTISED):
+            _check_inter_broker(config, found, [name for name, _, _ in rows], inter_broker)
         if not found:
             raise ValueError("There must be at least one broker advertised listener.")
-        inter_broker = _inter_broker(config, protocols)
-        _check_inter_broker(config, found, inter_broker)
         return cls(found, inter_broker)
-
-    def named(self, name: str) -> Listener:
-        return next(each for each in self.listeners if each.name == name)
 
 
 def endpoints(setting: str, text: str) -> list[tuple[str, str, int]]:
@@ -93,9 +118,20 @@ def endpoints(setting: str, text: str) -> list[tuple[str, str, int]]:
     for entry in filter(None, (each.strip() for each in text.split(","))):
         parts = _URI.fullmatch(entry)
         if parts is None or not 0 <= int(parts[3]) <= _MOST:
-            raise ValueError(f"{setting}: Unable to parse {entry} to a broker endpoint")
+            raise EndpointsRefused(f"Unable to parse {entry} to a broker endpoint")
         found.append((parts[1].upper(), parts[2], int(parts[3])))
     return found
+
+
+def check_controllers(config: Mapping[str, str]) -> None:
+    """Whether there is a listener of controllers, where their names are told; Unmet if not."""
+    names = {name for name, _, _ in endpoints(LISTENERS, config.get(LISTENERS, ""))}
+    controllers = set(_names(config.get(CONTROLLERS, "")))
+    if controllers and not controllers & names:
+        raise Unmet(
+            f"{CONTROLLERS} must contain at least one value appearing in the 'listeners'"
+            " configuration when running the KRaft controller role"
+        )
 
 
 def prefix(listener: str) -> str:
@@ -106,6 +142,12 @@ def prefix(listener: str) -> str:
 def is_of_a_listener(name: str) -> bool:
     """Whether a setting is one listener's alone."""
     return _PREFIXED.fullmatch(name) is not None
+
+
+def without_prefix(name: str) -> str:
+    """What stands behind the prefix of a listener's setting; other names are as they are."""
+    found = _PREFIXED.fullmatch(name)
+    return found[1] if found else name
 
 
 def of_listener(config: Mapping[str, str], listener: str, name: str) -> str | None:
@@ -138,19 +180,20 @@ def _protocols(config: Mapping[str, str]) -> Mapping[str, str]:
 
 def _protocol(name: str, protocols: Mapping[str, str]) -> str:
     if name not in protocols:
-        raise ValueError(f"No security protocol defined for listener {name}")
+        raise EndpointsRefused(f"No security protocol defined for listener {name}")
     return protocols[name]
 
 
 def _check_names(rows: list[tuple[str, str, int]], text: str) -> None:
     if len({name for name, _, _ in rows}) < len(rows):
-        raise ValueError(f"Each listener must have a different name, listeners: {text}")
+        raise TwoAlike(f"Each listener must have a different name, listeners: {text}")
 
 
 def _check_ports(rows: list[tuple[str, str, int]], text: str) -> None:
     ports = [port for _, _, port in rows if port]
     if len(set(ports)) < len(ports):
-        raise ValueError(f"Each listener must have a different port, listeners: {text}")
+        (port, _), *_ = Counter(ports).most_common(1)
+        raise TwoAlike(f"Each listener must have a different port, listeners: {text}", port)
 
 
 def _inter_broker(config: Mapping[str, str], protocols: Mapping[str, str]) -> str:
@@ -174,34 +217,46 @@ def _inter_broker(config: Mapping[str, str], protocols: Mapping[str, str]) -> st
 
 
 def _check_inter_broker(
-    config: Mapping[str, str], listeners: tuple[Listener, ...], inter_broker: str
+    config: Mapping[str, str],
+    listeners: tuple[Listener, ...],
+    names: list[str],
+    inter_broker: str,
 ) -> None:
-    names = [each.name for each in listeners]
+    """`names` are those of all listeners, with the controllers'."""
     told = config.get(ADVERTISED)
+    advertised = [each.name for each in listeners]
     if told and "://" in told:
         advertised = [name for name, _, _ in endpoints(ADVERTISED, told)]
-        if set(advertised) - set(names):
-            raise ValueError(
-                f"{ADVERTISED} listener names must be equal to or a subset of the ones defined in"
-                f" {LISTENERS}. Found {','.join(advertised)}. The valid options based on the"
-                f" current configuration are {','.join(names)}"
-            )
-        names = advertised
-    if inter_broker not in names:
-        raise ValueError(
+    if inter_broker not in advertised:
+        raise Unmet(
             f"{INTER_BROKER_NAME} must be a listener name defined in {ADVERTISED}. The valid"
-            f" options based on currently configured listeners are {','.join(names)}"
+            f" options based on currently configured listeners are {_listed(advertised)}"
         )
+    if set(advertised) - set(names):
+        raise Unmet(
+            f"{ADVERTISED} listener names must be equal to or a subset of the ones defined in"
+            f" {LISTENERS}. Found {_listed(advertised)}. The valid options based on the"
+            f" current configuration are {_listed(names)}"
+        )
+    if any(host == NOWHERE for host, _ in advertised_at(config).values()):
+        raise Unmet(UNREACHABLE)
     (listener,) = (each for each in listeners if each.name == inter_broker)
     mechanism = config.get(INTER_BROKER_MECHANISM, DEFAULT_MECHANISM)
     if listener.sasl and mechanism not in mechanisms(config, inter_broker):
-        raise ValueError(
+        raise Unmet(
             f"{INTER_BROKER_MECHANISM} must be included in {ENABLED_MECHANISMS} when SASL is used"
             " for inter-broker communication"
         )
 
 
+def _listed(names: list[str]) -> str:
+    """As a set of Scala has them."""
+    return ",".join(hash_order.immutable_212(names))
+
+
 def advertised_at(config: Mapping[str, str]) -> dict[str, Address]:
     """What the setting of a lone broker advertises, by listener."""
     text = config.get(ADVERTISED, "")
+    if "://" not in text:
+        return {}
     return {name: (host, port) for name, host, port in endpoints(ADVERTISED, text)}

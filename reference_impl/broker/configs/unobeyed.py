@@ -67,7 +67,7 @@ HARMLESS: Mapping[str, str] = {
     r"sasl\.oauthbearer\.(assertion|client|jwt\.retriever|scope$|token)": (
         "it is how a client comes by its token"
     ),
-    r"ssl\.(allow|endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
+    r"ssl\.(endpoint|keymanager|protocol|provider|secure|trustmanager)|security\.providers": (
         "how Java's own TLS is built, or a client's"
     ),
     r"zookeeper\.ssl\.": "it acts with zookeeper.ssl.client.enable, which is refused",

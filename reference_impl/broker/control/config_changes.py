@@ -90,6 +90,9 @@ class ConfigChanges:
             self._hold(kind, name, lambda: broker_settings.check(self._broker, name, configs))
             self._check_min_isr(name, configs)
             if not validate_only:
+                self._hold(
+                    kind, name, lambda: broker_settings.check_files(self._broker, name, configs)
+                )
                 broker_settings.keep(self._broker, name, configs)
                 self._broker.room(ClusterController).active.configs_changed()
         elif kind == GROUP:

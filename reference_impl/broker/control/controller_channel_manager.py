@@ -50,10 +50,11 @@ PartitionChanges = Sequence[LeaderState | PartitionDeletion]
 class _Peer:
     """A live broker in one of its registrations, and what it is still to be told."""
 
-    __slots__ = ("attempt", "epoch", "id", "queue", "sent", "stopping", "waits")
+    __slots__ = ("attempt", "endpoints", "epoch", "id", "queue", "sent", "stopping", "waits")
 
     def __init__(self, node: Node) -> None:
         self.id, self.epoch, self.stopping = node.id, node.epoch, node.stopping
+        self.endpoints = node.advertised  # as all others know them
         self.queue: deque[tuple[int, int, Struct]] = deque()
         self.sent = 0  # of the queue: on their way
         self.attempt = 0
@@ -99,7 +100,9 @@ class ControllerChannelManager:
     def _flush(self, changes: list[Change], now: int) -> None:
         gone = [change for change in changes if type(change) is PartitionDeletion]
         states = {(c.topic, c.index): c for c in changes if type(c) is LeaderState and _led(c)}
-        fresh, left, stopping = self._members(c for c in changes if type(c) is Node)
+        nodes = [change for change in changes if type(change) is Node]
+        altered = any(self._altered(node) for node in nodes)
+        fresh, left, stopping = self._members(nodes)
         if gone:
             self._metadata(self._peers, gone)
             self._stops({r: [g for g in gone if r in g.replicas] for r in self._peers}, True)
@@ -110,6 +113,8 @@ class ControllerChannelManager:
             self._metadata(fresh, self._told.values())
             touched = {k: s for k, s in self._told.items() if (fresh | left) & {*s.replicas}}
             states = touched | states
+        elif altered:
+            self._metadata(self._peers, ())
         self._leaders(states, fresh)
         if states:
             self._metadata(self._peers, states.values())
@@ -118,6 +123,14 @@ class ControllerChannelManager:
         self._told |= {key: state._replace(is_new=False) for key, state in states.items()}
         for peer in list(self._peers.values()):
             self._send(peer, now)
+
+    def _altered(self, node: Node) -> bool:
+        """Whether a broker that stays is found elsewhere than it was."""
+        peer = self._peers.get(node.id)
+        if peer is None or peer.endpoints == node.advertised:
+            return False
+        peer.endpoints = node.advertised
+        return True
 
     def _members(self, nodes: Iterable[Node]) -> tuple[set[int], set[int], set[int]]:
         """Brokers that are new, that are gone, and that began to stop."""

@@ -1,11 +1,13 @@
-"""Defects of SASL listeners and of the authorizer."""
+"""Defects of listeners with SASL or TLS, and of the authorizer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.defects.planting import (
     ANY,
     defect,
@@ -21,6 +23,7 @@ from touchstone.reference_impl.broker.security.authenticator import (
     SaslListeners,
     _kind,
 )
+from touchstone.reference_impl.broker.security.listener_keys import ListenerKeys
 from touchstone.reference_impl.broker.security.mechanism import CredentialsRefused
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer
 from touchstone.reference_impl.broker.security.plain import Plain
@@ -158,6 +161,37 @@ def bearer_tokens_not_checked(real: Real, one: OAuthBearer, token: bytes, now: i
 @defect("bearer-signatures-not-checked", SignedTokens, "_is_by")
 def bearer_signatures_not_checked(*_: Any) -> bool:
     return True
+
+
+@defect("listener-keys-kept", ListenerKeys, "apply")
+def listener_keys_kept(*_: Any) -> None:
+    return None
+
+
+@defect("listener-keys-not-checked", ListenerKeys, "check")
+def listener_keys_not_checked(*_: Any) -> None:
+    return None
+
+
+@defect("listener-keys-not-checked", ListenerKeys, "apply")
+def unreadable_keys_skipped(real: Real, _: ListenerKeys) -> None:
+    with suppress(ValueError):
+        real()
+
+
+@defect("listener-files-not-reread", ListenerKeys, "reread", "_reread_files")
+def files_not_reread(*_: Any) -> None:
+    return None
+
+
+@defect("listener-fixed-settings-not-checked", ListenerChanges, "_check_fixed")
+def fixed_settings_not_checked(*_: Any) -> None:
+    return None
+
+
+@defect("listener-addresses-not-told", ListenerChanges, "_told")
+def addresses_not_told(_: Real, changes: ListenerChanges, endpoint: Any, *args: Any) -> Any:
+    return endpoint
 
 
 @handler_defect("listeners-mixed-up", METADATA)

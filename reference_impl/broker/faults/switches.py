@@ -14,6 +14,7 @@ from typing import NamedTuple
 from touchstone.reference_impl.broker.faults import (
     fuzz_faults,
     known_faults,
+    listener_faults,
     quota_faults,
     security_faults,
     streams_faults,
@@ -23,7 +24,7 @@ from touchstone.reference_impl.broker.faults import (
 class Switch(NamedTuple):
     name: str
     sentence: str
-    caught_by: str  # claim id; of FUZZ_SWITCHES an oracle or a watch
+    caught_by: str  # claim id; of FUZZ_SWITCHES an oracle or a watch, of LISTENER_SWITCHES a test
 
 
 _ALL = (
@@ -475,11 +476,13 @@ SWITCHES: dict[str, Switch] = {
 }
 FUZZ_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in fuzz_faults.ROWS}
 """Those that an oracle or a watch of the fuzzer must notice, not a claim."""
+LISTENER_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in listener_faults.ROWS}
+"""Those that a test must notice which alters listeners: claims have no keys."""
 
 
 def check(names: Iterable[str]) -> None:
     """Raises ValueError for a name that is no switch's."""
-    there = SWITCHES.keys() | FUZZ_SWITCHES.keys()
+    there = SWITCHES.keys() | FUZZ_SWITCHES.keys() | LISTENER_SWITCHES.keys()
     for name in sorted(set(names) - there):
         near = " or ".join(difflib.get_close_matches(name, there))
         hint = f"did you mean {near}?" if near else "`touchstone broker --help` lists them"

@@ -141,7 +141,7 @@ leader.imbalance.per.broker.percentage INT 10 until=3.9
 listener.security.protocol.map STRING
   PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL
   3.9=SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT dynamic=2.2+
-listeners STRING - 3.9=PLAINTEXT://:9092 type@4.3=LIST dynamic=2.2+
+listeners STRING - 3.9=PLAINTEXT://:9092 type@4.3=LIST dynamic=2.2+ rule@4.3=not_empty
 log.cleaner.backoff.ms LONG 15000 dynamic=2.2+ rule@1.0=>=_0
 log.cleaner.dedupe.buffer.size LONG 134217728 dynamic=2.2+
 log.cleaner.delete.retention.ms LONG 86400000 dynamic=2.2+ rule@3.9=>=_0

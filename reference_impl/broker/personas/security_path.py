@@ -10,7 +10,26 @@ from touchstone.reference_impl.broker.personas.releases import Rows
 
 _SEEN = "observed on SASL listeners of all five releases"
 
+_ALTERED = "observed on 2.8.2, 3.9.2 and 4.3.1, whose listeners were altered while they ran"
+
 ROWS: Rows = {
+    "listeners.are-lists": (
+        "Refusals print `listeners` as Java prints a list, and say of two that are alike what they "
+        "say of one that cannot be read.",
+        {"1.0": False, "4.3": True},
+        _ALTERED,
+    ),
+    "listeners.share-ports-by-protocol": (
+        "Two listeners may have one port where one has an IPv4 address and the other one of IPv6.",
+        {"1.0": False, "3.9": True},
+        _ALTERED,
+    ),
+    "listeners.advertised-are-compared": (
+        "An alteration may not change what a broker of KRaft advertises (else only the old ones "
+        "have to be among its listeners).",
+        {"1.0": True, "4.3": False},
+        _ALTERED,
+    ),
     "sasl.refused-handshakes-name-mechanisms": (
         "SaslHandshake names the enabled mechanisms also where it is out of turn.",
         {"1.0": True, "2.2": False},

@@ -12,10 +12,12 @@ SocketServer.processCompletedReceives at 1.0.2, 2.8.2, 4.0; observed on all five
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from struct import Struct as Layout
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.effects import (
     Close,
     Connection,
@@ -43,6 +45,7 @@ from touchstone.reference_impl.wire.schema import Struct
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
+LOG = logging.getLogger("touchstone.server")
 HANDSHAKE, VERSIONS, AUTHENTICATE = 17, 18, 36
 FRAMES = {HANDSHAKE: Frame.HANDSHAKE, VERSIONS: Frame.VERSIONS, AUTHENTICATE: Frame.AUTHENTICATE}
 LEAST_BETWEEN_MS = 1000  # two re-authentications
@@ -51,12 +54,24 @@ _HEADER = 8  # bytes that every request has
 _USER = "User"
 
 
+def settings_of(broker: Broker, listener: str) -> SaslSettings:
+    """What the listener was made of; what was altered and cannot be obeyed leaves what it began
+    with, where Kafka would not start again.
+    """
+    try:
+        told = broker.room(ListenerChanges).made_of(listener)
+        return SaslSettings.of(told, listener, broker.persona)
+    except ValueError as fault:
+        LOG.error("listener %s has what it began with: %s", listener, fault)
+        return SaslSettings.of(broker.config, listener, broker.persona)
+
+
 class SaslListener:
     """What the connections of one SASL listener of a broker have in common."""
 
     def __init__(self, broker: Broker, listener: str) -> None:
         self.broker = broker
-        self.settings = SaslSettings.of(broker.config, listener, broker.persona)
+        self.settings = settings_of(broker, listener)
         self.exchanges: Mapping[str, NewSaslServer] = sasl_settings.exchanges(
             self.settings,
             broker.persona,
@@ -80,6 +95,10 @@ class SaslListeners:
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._listeners: dict[str, SaslListener] = {}
+
+    def forget(self, name: str) -> None:
+        """The listener is closed; another of its name may be otherwise."""
+        self._listeners.pop(name, None)
 
     def admit(self, connection: Connection) -> int:
         """Put an authenticator before its requests; returned is how many bytes a frame may have

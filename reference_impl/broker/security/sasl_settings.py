@@ -63,6 +63,12 @@ class SaslSettings(NamedTuple):
     max_receive: int  # bytes of a frame before the peer is known
     failure_delay_ms: int
 
+    @property
+    def signed_tokens(self) -> SignedSettings | None:
+        """None where the listener takes none."""
+        found = self.mechanisms.get(OAUTHBEARER)
+        return None if found is None else found.signed
+
     @classmethod
     def of(cls, config: Mapping[str, str], listener: str, persona: Persona) -> SaslSettings:
         """ValueError for what cannot be obeyed, or what Kafka would not start with."""
@@ -79,14 +85,6 @@ def check(config: Mapping[str, str], persona: Persona) -> None:
     for listener in ListenerSettings.of(config).listeners:
         if listener.sasl:
             SaslSettings.of(config, listener.name, persona)
-
-
-def signed_tokens(
-    config: Mapping[str, str], listener: str, persona: Persona
-) -> SignedSettings | None:
-    """What a listener is told of signed tokens; None where it takes none."""
-    found = SaslSettings.of(config, listener, persona).mechanisms.get(OAUTHBEARER)
-    return None if found is None else found.signed
 
 
 def exchanges(

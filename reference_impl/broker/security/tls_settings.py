@@ -23,6 +23,7 @@ from touchstone.reference_impl.broker.security.ssl_principals import Rule
 from touchstone.reference_impl.security.tls_stores import (
     ENGINE,
     NO_ENGINE,
+    RELOADED,
     Said,
     Store,
     keys_of,
@@ -32,6 +33,7 @@ from touchstone.reference_impl.security.tls_stores import (
 )
 
 CLIENT_AUTH = "ssl.client.auth"
+NEW_SUBJECT, NEW_NAMES = "ssl.allow.dn.changes", "ssl.allow.san.changes"
 NONE, REQUESTED, REQUIRED = "none", "requested", "required"
 
 
@@ -43,6 +45,8 @@ class TlsSettings(NamedTuple):
     versions: tuple[str, ...]
     suites: tuple[str, ...]  # none: the library's
     rules: tuple[Rule, ...]
+    new_subject: bool  # whether keys that take the place of these may be for another subject,
+    new_names: bool  # and for other hosts (KIP-978)
 
     @classmethod
     def of(cls, config: Mapping[str, str], listener: Listener) -> TlsSettings:
@@ -61,7 +65,25 @@ class TlsSettings(NamedTuple):
             versions_of(said),
             tuple(listed(said("ssl.cipher.suites"))),
             ssl_principals.rules(said(ssl_principals.SETTING)),
+            said(NEW_SUBJECT) == "true",
+            said(NEW_NAMES) == "true",
         )
+
+    def renewed(self, config: Mapping[str, str], listener: Listener) -> TlsSettings:
+        """With the keys and the trusted certificates that are told now; the rest stays."""
+
+        def said(name: str) -> str | None:
+            return of_listener(config, listener.name, name)
+
+        keys = _keys(said)
+        return self._replace(
+            keys=keys, key_password=said("ssl.key.password"), trusted=trusted_of(said)
+        )
+
+
+def told_of_keys(config: Mapping[str, str], listener: Listener) -> tuple[str | None, ...]:
+    """All that decides which keys and trusted certificates a listener has."""
+    return tuple(of_listener(config, listener.name, name) for name in RELOADED)
 
 
 def _keys(said: Said) -> Store:

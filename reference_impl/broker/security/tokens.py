@@ -17,7 +17,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
+from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.effects import ANONYMOUS, Access, Connection
 from touchstone.reference_impl.broker.security.token_secrets import secret_key, secret_of
 from touchstone.reference_impl.cluster.acls import Operation, ResourceType
@@ -50,8 +50,7 @@ class TokenRequests:
         self._usual = broker.number(EXPIRY, _DAY_MS)
         self._between_scans = broker.number(SCAN, 3_600_000)
         self._scan_at: int | None = None
-        settings = ListenerSettings.of(broker.config)
-        self._listeners = {each.name: each for each in settings.listeners}
+        self._changes = broker.room(ListenerChanges)
 
     def unset_of(self, refused: ApiError) -> int:
         """The time in an answer without one: a broker says -1, a KRaft controller 0."""
@@ -141,7 +140,7 @@ class TokenRequests:
         )
 
     def _check_peer(self, connection: Connection) -> None:
-        listener = self._listeners.get(connection.listener)
+        listener = self._changes.listener(connection.listener)
         known = listener is not None and (
             listener.sasl or (listener.tls and connection.principal != ANONYMOUS)
         )

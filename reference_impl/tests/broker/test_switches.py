@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from touchstone.reference_impl.broker.faults.switches import FUZZ_SWITCHES, SWITCHES
+from touchstone.reference_impl.broker.faults.switches import (
+    FUZZ_SWITCHES,
+    LISTENER_SWITCHES,
+    SWITCHES,
+)
 from touchstone.reference_impl.tests.broker.one_broker import OneBroker
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -14,10 +18,10 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 def test_every_switch_is_planted_by_a_table_and_read_nowhere_else():
     tables = set((SOURCE / "broker" / "defects").glob("*.py"))
-    lists = ("known", "fuzz", "streams", "quota", "security")
+    lists = ("known", "fuzz", "streams", "quota", "security", "listener")
     names = {SOURCE / "broker" / "faults" / f"{name}_faults.py" for name in lists}
     names.add(SOURCE / "broker" / "faults" / "switches.py")
-    switches = SWITCHES | FUZZ_SWITCHES
+    switches = SWITCHES | FUZZ_SWITCHES | LISTENER_SWITCHES
     planted = "".join(path.read_text() for path in tables)
     assert [name for name in switches if f'"{name}"' not in planted] == []
     for room in ("broker", "group", "log", "cluster", "io", "txn", "share"):

@@ -12,6 +12,9 @@ from touchstone.reference_impl.tests.io.test_broker_lifecycle import SETTINGS, r
 from touchstone.reference_impl.tests.io.test_serving import Peer
 
 METADATA, FIND_COORDINATOR, DESCRIBE_CONFIGS, DESCRIBE_CLUSTER = 3, 10, 32, 60
+INCREMENTAL_ALTER_CONFIGS = 44
+HANDSHAKE, AUTHENTICATE = 17, 36
+BROKER, SET, DELETE = 4, 0, 1
 TWO = {
     "listeners": "CLIENTS://127.0.0.1:0,PLAINTEXT://127.0.0.1:0",
     "listener.security.protocol.map": "CLIENTS:PLAINTEXT,PLAINTEXT:PLAINTEXT",
@@ -133,7 +136,7 @@ ONE = "PLAINTEXT://:1"
             " The valid options based on currently configured listeners are SASL_PLAINTEXT",
         ),
         (
-            {"listeners": ONE, "advertised.listeners": "SSL://a:1"},
+            {"listeners": ONE, "advertised.listeners": "PLAINTEXT://a:2,SSL://a:1"},
             "names must be equal to or a subset",
         ),
         (
@@ -170,3 +173,86 @@ def test_listeners_of_controllers_are_left_out():
 def test_a_port_beside_listeners_is_refused():
     with pytest.raises(ValueError, match="listeners"):
         serve(port=9092, config=TWO)
+
+
+def alter(peer, broker, changes):
+    rows = [
+        {"name": name, "config_operation": DELETE if value is None else SET, "value": value}
+        for name, value in changes.items()
+    ]
+    resource = {"resource_type": BROKER, "resource_name": str(broker), "configs": rows}
+    body = {"resources": [resource], "validate_only": False}
+    (row,) = peer.ask(INCREMENTAL_ALTER_CONFIGS, 0, body)["responses"]
+    return row["error_code"], row["error_message"]
+
+
+@pytest.mark.parametrize("release", ["2.8", "3.9", "4.3"])
+def test_a_listener_comes_and_goes(release):
+    """On one of two brokers. Who came by it is hung up on. With KRaft it is not advertised."""
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,EXTRA:PLAINTEXT",
+    }
+    with serve(brokers=2, release=release, config=config) as cluster:
+        first, second = cluster.listeners["PLAINTEXT"]
+        wanted = {"listeners": f"PLAINTEXT://{second},EXTRA://127.0.0.1:0"}
+        with Peer(first) as peer, Peer(second) as other:
+            before = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert alter(other, 1, wanted) == (0, None)
+            (address,) = cluster.listeners["EXTRA"]
+            with Peer(address) as extra:
+                found = extra.ask(METADATA, 1, {"topics": []})["brokers"]
+                at = [f"{each['host']}:{each['port']}" for each in found]
+                assert at == ([address] if release == "2.8" else [])
+                assert peer.ask(METADATA, 1, {"topics": []})["brokers"] == before
+                assert alter(other, 1, {"listeners": None}) == (0, None)
+                assert extra.take(1) == b""
+            with pytest.raises(ConnectionRefusedError):
+                Peer(address)
+            assert peer.ask(METADATA, 1, {"topics": []})["brokers"] == before
+            assert "EXTRA" not in cluster.listeners
+
+
+def test_listeners_that_came_and_went_outlive_the_process(tmp_path):
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0,WEB://127.0.0.1:0",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,WEB:PLAINTEXT,EXTRA:PLAINTEXT",
+    }
+    with serve(release="2.8", config=config, data=tmp_path) as cluster:
+        (plain,) = cluster.listeners["PLAINTEXT"]
+        with Peer(plain) as peer:
+            wanted = {"listeners": "PLAINTEXT://127.0.0.1:0,EXTRA://127.0.0.1:0"}
+            assert alter(peer, 0, wanted) == (0, None)
+    with serve(release="2.8", config=config, data=tmp_path) as cluster:
+        assert cluster.listeners.keys() == {"PLAINTEXT", "EXTRA"}
+        (address,) = cluster.listeners["EXTRA"]
+        with Peer(address) as peer:
+            (found,) = peer.ask(METADATA, 1, {"topics": []})["brokers"]
+            assert f"{found['host']}:{found['port']}" == address
+
+
+def test_a_listener_with_sasl_comes_with_its_logins():
+    """Without them it stays shut, and the broker goes on."""
+    config = {
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,LATE:SASL_PLAINTEXT",
+    }
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    logins = {
+        "listener.name.late.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.late.plain.sasl.jaas.config": f'{module} required user_alice="secret";',
+    }
+    with serve(release="2.8", config=config) as cluster:
+        (plain,) = cluster.listeners["PLAINTEXT"]
+        late = {"listeners": f"PLAINTEXT://{plain},LATE://127.0.0.1:0"}
+        with Peer(plain) as peer:
+            assert alter(peer, 0, late) == (0, None)
+            assert "LATE" not in cluster.listeners
+            assert alter(peer, 0, {"listeners": None}) == (0, None)
+            assert alter(peer, 0, late | logins) == (0, None)
+        (address,) = cluster.listeners["LATE"]
+        with Peer(address) as peer:
+            assert peer.ask(HANDSHAKE, 1, {"mechanism": "PLAIN"})["error_code"] == 0
+            token = b"\0alice\0secret"
+            assert peer.ask(AUTHENTICATE, 0, {"auth_bytes": token})["error_code"] == 0
+            assert len(peer.ask(METADATA, 1, {"topics": []})["brokers"]) == 1

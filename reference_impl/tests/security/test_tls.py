@@ -220,7 +220,11 @@ def test_pem_files(server, authority, tmp_path):
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        ({"ssl.keystore.key": None}, "ssl.keystore.location"),
+        ({"ssl.keystore.key": None}, "private key is not specified"),
+        (
+            {"ssl.keystore.key": None, "ssl.keystore.certificate.chain": None},
+            "ssl.keystore.location",
+        ),
         ({"ssl.keystore.certificate.chain": None}, "certificate chain is not specified"),
         ({"ssl.keystore.type": "JKS"}, "only for PEM, but key store type is JKS."),
         ({"ssl.keystore.key": "none"}, "Invalid PEM keystore configs"),
