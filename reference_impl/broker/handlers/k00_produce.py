@@ -169,6 +169,8 @@ class _Produce:
             if code:
                 return _error(index, code), None
         if self._acks not in ACKS:
+            if refusal is not None and not refusal.by_log:  # the coordinator was asked before
+                return {**_error(index, refusal.code), "error_message": refusal.message}, None
             return _error(index, ErrorCode.INVALID_REQUIRED_ACKS), None
         if name in INTERNAL_TOPICS and self._request.header.client_id != ADMIN_CLIENT:
             return _error(index, ErrorCode.INVALID_TOPIC_EXCEPTION), None

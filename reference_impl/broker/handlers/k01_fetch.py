@@ -268,10 +268,11 @@ class _Fetch:
         return row
 
     def _located(self, want: FetchPartition) -> LocatedReplica:
+        fences = self.persona.quirk("fetch.fences-negative-epochs")
         return self.replicas.locate(
             want.topic or "",
             want.index,
-            epoch=want.leader_epoch,
+            epoch=want.leader_epoch if fences else max(want.leader_epoch, -1),
             any_replica=self.from_any_replica,
             debugging=self.replica == DEBUGGING,
         )

@@ -28,6 +28,14 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+NO_NODES = {
+    "": "Path must not end with / character",
+    ".": 'Invalid path string "/config/topics/." caused by relative paths not allowed @15',
+    "..": 'Invalid path string "/config/topics/.." caused by relative paths not allowed @16',
+}
+"""What ZooKeeper says of the node that would hold the overrides of a topic of this name; KRaft
+refuses such names before.
+"""
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
 ROOT = "root"
 Change = tuple[str, int, str | None]
@@ -125,9 +133,8 @@ def _apply(
 ) -> None:
     if kind == TOPIC:
         alterations.check_topic_name(name)
-        if name == "":  # the path of its override node would end in a slash
-            message = "Path must not end with / character"
-            raise alterations.bad_value(TOPIC, name, message)
+        if name in NO_NODES:
+            raise alterations.bad_value(TOPIC, name, NO_NODES[name])
     elif kind == BROKER:
         alterations.check_broker_id(name)
     configs = alterations.current(kind, name)

@@ -166,10 +166,10 @@ ROWS: Rows = {
         {"1.0": E.REPLICA_NOT_AVAILABLE, "2.8": E.NOT_LEADER_OR_FOLLOWER},
         "observed",
     ),
-    "partition.fences-negative-epochs": (
-        "A current leader epoch below -1 is an older epoch instead of none.",
+    "fetch.fences-negative-epochs": (
+        "To Fetch a current leader epoch below -1 is an older epoch instead of none.",
         {"1.0": True, "2.8": False},
-        "Partition.checkCurrentLeaderEpoch at 2.2.1; observed",
+        "FetchRequest.optionalEpoch at 2.8.2; observed on 2.2.1, 2.8.2, 3.9.2, 4.3.1",
     ),
     "fetch.debuggers-read-any-replica": (
         "A debugging consumer may read from followers in any version.",

@@ -125,10 +125,7 @@ class Replicas:
             return LocatedReplica(None, self._broker.persona.quirk(name))
         if replica.offline:
             return LocatedReplica(None, ErrorCode.KAFKA_STORAGE_ERROR)
-        named = epoch > NO_EPOCH or (
-            epoch < NO_EPOCH and self._broker.persona.quirk("partition.fences-negative-epochs")
-        )
-        if named:
+        if epoch != NO_EPOCH:  # one below -1 is an older one (RequestUtils.getLeaderEpoch)
             if epoch < replica.leader_epoch:
                 return LocatedReplica(None, ErrorCode.FENCED_LEADER_EPOCH)
             if epoch > replica.leader_epoch:

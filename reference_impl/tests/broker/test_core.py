@@ -224,3 +224,19 @@ def test_a_marker_of_a_coordinator_before_the_first_is_fenced(release):
         return answer["markers"][0]["topics"][0]["partitions"][0]["error_code"]
 
     assert [code(epoch) for epoch in (-2, -1, 0)] == [52, 0, 0]
+
+
+@pytest.mark.parametrize("release", ["2.2", "2.8", "3.9", "4.3"])
+def test_an_epoch_below_none_is_an_older_one_but_to_fetch(release):
+    """Seen on 2.2.1, 2.8.2, 3.9.2 and 4.3.1; Fetch takes it for none since 2.8."""
+    broker = OneBroker(release)
+    broker.topic()
+    row = {"partition": 0, "current_leader_epoch": -2, "leader_epoch": 0}
+    answer = broker.ask(
+        "OffsetForLeaderEpoch", 2, {"topics": [{"topic": "t", "partitions": [row]}]}
+    )
+    assert answer["topics"][0]["partitions"][0]["error_code"] == 74
+    row = {"partition_index": 0, "current_leader_epoch": -2, "timestamp": -1}
+    body = {"replica_id": -1, "isolation_level": 0}
+    answer = broker.ask("ListOffsets", 4, body | {"topics": [{"name": "t", "partitions": [row]}]})
+    assert answer["topics"][0]["partitions"][0]["error_code"] == 74

@@ -112,6 +112,7 @@ def _codec_cases(now: int) -> dict[str, bytes]:
     return {
         "raw snappy": _packed(now, R.SNAPPY, bytes(cramjam.snappy.compress_raw(ONE))),
         "snappy of nothing": _packed(now, R.SNAPPY, pack(R.SNAPPY, b"")),
+        "chunk of no bytes after snappy": _packed(now, R.SNAPPY, snappy + b"\0\0\0\0"),
         "two bytes after snappy": _packed(now, R.SNAPPY, snappy + b"zz"),
         "lz4 with the checksum of magic 0": _packed(now, R.LZ4, pack(R.LZ4, ONE, magic=0)),
         "bytes after lz4": _packed(now, R.LZ4, lz4 + b"zzz"),

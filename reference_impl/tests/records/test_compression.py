@@ -203,3 +203,30 @@ def test_unknown_codecs_are_refused(codec):
     for function in (C.compress, lambda codec, data: C.decompress(codec, data, 9)):
         with pytest.raises(C.CompressionError, match="Unknown compression type id"):
             function(codec, b"")
+
+
+RAW, PACKED = b"kv", b"k" * 10_000  # which zstd keeps as they are, and in one block
+
+
+@pytest.mark.parametrize(
+    ("content", "tail", "read"),
+    [(RAW, 1, True), (RAW, 9, True), (RAW, 10, False), (PACKED, 1, True), (PACKED, -1, True)],
+    ids=["magic", "block header", "a byte of content", "magic of packed", "packed"],
+)
+def test_a_zstd_frame_that_is_begun_is_ignored_until_it_has_content(content, tail, read):
+    """So seen on 2.8.2 and 4.3.1."""
+    frame = C.compress(C.ZSTD, content)
+    data = frame + frame[:tail]
+    if read:
+        assert C.decompress(C.ZSTD, data, 1 << 20) == content
+    else:
+        with pytest.raises(C.EndOfMember):
+            C.decompress(C.ZSTD, data, 1 << 20)
+
+
+def test_zstd_frames_follow_one_another_and_what_is_no_frame_is_refused():
+    frame = C.compress(C.ZSTD, RAW)
+    assert C.decompress(C.ZSTD, frame * 3, 1 << 20) == RAW * 3
+    for broken in (frame + b"\0", frame[:-1], frame[:4]):
+        with pytest.raises(C.CompressionError):
+            C.decompress(C.ZSTD, broken, 1 << 20)

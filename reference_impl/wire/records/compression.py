@@ -9,7 +9,8 @@ releases; each line tried on 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1, which agree):
   is missing, one raw block. Kafka writes the stream in chunks of 32 KiB and ignores what is left
   at its end if that is too short for a chunk's length;
 - lz4: see `lz4_frame`; the frame of magic 0 has its own checksum;
-- zstd: one or more frames (KIP-110), never in magic 0 or 1.
+- zstd: one or more frames (KIP-110), never in magic 0 or 1; a last one that is cut off before
+  any of its content is ignored (tried on 2.8.2 and 4.3.1).
 
 Sizes claimed inside the data are only believed as far as the codec could have reached them, so a
 claim allocates nothing that the bytes present cannot justify.
@@ -33,6 +34,8 @@ _I32 = Struct(">i")
 _GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"  # as Java 16 and later write it: no name, no time
 _GZIP_TRAILER = Struct("<II")
 _GZIP_IGNORED = 18
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_ZSTD_RAW, _ZSTD_RLE = 0, 1  # types of blocks
 _SNAPPY_EXPANSION = 64  # a two-byte copy can stand for 64 bytes
 
 
@@ -51,7 +54,7 @@ class EndOfStream(CompressionError):
 
 
 class EndOfMember(EndOfStream):
-    """Of a gzip member behind the first."""
+    """Of a gzip member or a zstd frame behind the first."""
 
 
 def compress(codec: int, data: bytes, *, magic: int = 2) -> bytes:
@@ -150,6 +153,8 @@ def _unsnappy(data: bytes, limit: int) -> bytes:
 
 
 def _raw_snappy(data: bytes, limit: int) -> bytes:
+    if not data:
+        raise CompressionError("snappy: a chunk of no bytes")
     try:
         claimed = cramjam.snappy.decompress_raw_len(data)
         if claimed > limit:
@@ -167,9 +172,51 @@ def _zstd(data: bytes) -> bytes:
     return bytes(cramjam.zstd.compress(data))
 
 
+def _without_begun_frame(data: bytes) -> bytes:
+    """Whole zstd frames, without a last one that is cut off; EndOfMember where some of its content
+    is there (RFC 8878, section 3.1.1).
+    """
+    end = 0
+    while data[end : end + 4] == _ZSTD_MAGIC[: len(data) - end] and end < len(data):
+        after, content = _zstd_frame(data, end)
+        if after is None:
+            if not end:
+                return data  # whoever reads it says what is wrong
+            if content:
+                raise EndOfMember("zstd: Truncated source", b"")
+            return data[:end]
+        end = after
+    return data
+
+
+def _zstd_frame(data: bytes, pos: int) -> tuple[int | None, bool]:
+    """(where the frame at `pos` ends, None for one that is cut off; whether content of it is there)
+
+    A raw block gives its bytes as they come, others only as a whole.
+    """
+    if len(data) - pos < 5:
+        return None, False
+    told, content = data[pos + 4], False
+    single = told >> 5 & 1
+    pos += 5 + (1 - single) + (0, 1, 2, 4)[told & 3] + (single, 2, 4, 8)[told >> 6]
+    while pos + 3 <= len(data):
+        block = int.from_bytes(data[pos : pos + 3], "little")
+        kind, size = block >> 1 & 3, block >> 3
+        pos += 3
+        stored = 1 if kind == _ZSTD_RLE else size
+        there = min(stored, len(data) - pos)
+        content = content or (there > 0 and (there == stored or kind == _ZSTD_RAW))
+        pos += stored
+        if block & 1:
+            pos += 4 if told & 4 else 0
+            return (pos if pos <= len(data) else None), content
+    return None, content
+
+
 def _unzstd(data: bytes, limit: int) -> bytes:
     if not data:
         raise EndOfStream("zstd: no frame", b"")
+    data = _without_begun_frame(data)
     # cramjam fills the room it is given or fails; grow it only while the data keeps filling it.
     room = min(limit, max(1 << 16, 8 * len(data)))
     while True:
