@@ -53,14 +53,14 @@ class Town(Wires):
         (topic,) = answer["results_by_topic_v3_and_below"]
         return topic["results_by_partition"][0]["partition_error_code"]
 
-    def write(self, value=b"v", sequence=0, version=5):
+    def write(self, value=b"v", sequence=0, version=5, acks=-1):
         records = build(
             2, [value], timestamp=NOW, producer_id=self.own["producer_id"],
             producer_epoch=self.own["epoch"], base_sequence=sequence, transactional=True,
         )  # fmt: skip
         row = {"index": 0, "records": records}
         topic = {"name": "t", "partition_data": [row]}
-        body = {"transactional_id": NAME, "acks": -1, "timeout_ms": 1000, "topic_data": [topic]}
+        body = {"transactional_id": NAME, "acks": acks, "timeout_ms": 1000, "topic_data": [topic]}
         answer = self.say(LEADER, "Produce", version, body)
         return answer["responses"][0]["partition_responses"][0]["error_code"]
 
@@ -181,3 +181,13 @@ def test_nothing_is_decided_while_too_few_replicas_have_it():
     town.run(LAG)
     assert town.end() == E.NONE
     assert town.keys() == [b"\0\0\0\1"]
+
+
+@pytest.mark.parametrize("release", ["2.8", "3.9", "4.3"])
+def test_the_coordinator_is_asked_before_acks_are_looked_at(release):
+    """Of a producer id that nobody was given; seen on 3.9.2 and 4.3.1 (2.8.2 asks nobody)."""
+    town = Town(release)
+    assert town.begin() == E.NONE
+    town.own["producer_id"] += 7777
+    refused = E.INVALID_REQUIRED_ACKS if release == "2.8" else E.INVALID_PRODUCER_ID_MAPPING
+    assert town.write(acks=2) == refused
