@@ -18,6 +18,8 @@ FORMS = (  # what a validator prints -> our rule
     (re.compile(r"\[([A-Za-z]+(?:, [A-Za-z0-9]+)+)\]"), "one of {}"),
 )
 
+PRINTS_NOTHING = "not empty"  # a list's validator (4.3); it was seen to refuse one without elements
+
 
 def rule(printed: str) -> str | None:
     for form, ours in FORMS:
@@ -31,7 +33,10 @@ def rule(printed: str) -> str | None:
 def test_bounds_are_those_of_the_jars(release):
     theirs = {name: (kind, rule(printed)) for name, (kind, printed) in settings(release).items()}
     definitions = config_view.broker_definitions(release)
-    ours = {name: (each.type, each.rule) for name, each in definitions.items()}
+    ours = {
+        name: (each.type, None if each.rule == PRINTS_NOTHING else each.rule)
+        for name, each in definitions.items()
+    }
     both = theirs.keys() & ours.keys()
     assert len(both) > 120
     assert {name: ours[name] for name in both} == {name: theirs[name] for name in both}
