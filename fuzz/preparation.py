@@ -102,10 +102,10 @@ class Asker:
 
 def code_of(answer: Struct) -> int:
     """The error code of an answer, or of the first partition that it speaks of."""
-    rows = [row for topic in answer.get("topics", ()) for row in topic.get("partitions", ())]
-    return int(
-        answer["error_code"] if "error_code" in answer or not rows else rows[0]["error_code"]
-    )
+    if "error_code" in answer:
+        return int(answer["error_code"])
+    rows = (row for topic in answer.get("topics", ()) for row in topic.get("partitions", ()))
+    return int(next(rows, {"error_code": 0})["error_code"])
 
 
 def filled(key: int, version: int, body: Struct) -> Struct:
@@ -310,10 +310,11 @@ def producers_of(asker: Asker, made_up: World) -> Mapping[str, tuple[Producer, .
         for (kind, _), one, said in zip(kinds, known, answers, strict=True)
         if said and kind != "opened"
     ])  # fmt: skip
-    by_kind: dict[str, list[Producer]] = {kind: [] for kind in made_up.producers}
-    for (kind, _), one in zip(kinds, known, strict=True):
-        by_kind[kind].append(one)
-    return {kind: tuple(found) for kind, found in by_kind.items()}
+    by_name = {one.transactional_id: one for one in known}
+    return {
+        kind: tuple(by_name[one.transactional_id] for one in found)
+        for kind, found in made_up.producers.items()
+    }
 
 
 def sessions(asker: Asker) -> Iterator[tuple[int, int]]:

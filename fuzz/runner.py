@@ -25,13 +25,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
-from touchstone.reference_impl.wire.framing import FrameError, Frames
+from touchstone.reference_impl.wire.framing import FrameError, Frames, framed
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 from touchstone.reference_impl.wire.schema import Struct
 
 PROBE_CORRELATION = 0x70726F62  # "prob"
-PROBE = encode_request(18, 0, PROBE_CORRELATION, "touchstone-probe", {})
-PROBE = struct.pack(">i", len(PROBE)) + PROBE
+PROBE = framed(encode_request(18, 0, PROBE_CORRELATION, "touchstone-probe", {}))
 PROBE_ANSWER = struct.pack(">i", PROBE_CORRELATION)
 ANSWER_LIMIT = 64 * 1024 * 1024
 """Bytes of one answer we are ready to read; a broker that claims more is not believed."""
@@ -97,8 +96,7 @@ def resolved(address: Address) -> Address | None:
 
 def frame_of(key: int, version: int, body: Struct) -> bytes:
     """A question of the fuzzer's own, with its length."""
-    frame = encode_request(key, version, 1, "touchstone-fuzz", body)
-    return struct.pack(">i", len(frame)) + frame
+    return framed(encode_request(key, version, 1, "touchstone-fuzz", body))
 
 
 def decoded(key: int, version: int, answer: bytes) -> Struct | None:

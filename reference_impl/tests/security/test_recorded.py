@@ -80,6 +80,25 @@ def core(release, config=SETTINGS):
     return made
 
 
+def different(recorded, ours):
+    """What Kafka answered and what we do, by conversation, where that is not the same."""
+    return {
+        name: (kafka, ours[name])
+        for name, kafka in recorded.items()
+        if _without_ports(kafka) != _without_ports(ours[name])
+    }
+
+
+def held_with(made, numbers, release, conversations_of):
+    """What the core comes to in each of these conversations, by name."""
+    return {
+        one.name: conversations.held(
+            one, lambda listener: CoreWire(made, listener, next(numbers)), release, {}
+        )
+        for one in conversations_of
+    }
+
+
 @pytest.mark.parametrize("release", RECORDED)
 def test_a_persona_answers_as_its_release_did(release):
     made, numbers = core(release), iter(range(1, 10_000))
@@ -87,12 +106,7 @@ def test_a_persona_answers_as_its_release_did(release):
     ours = conversations.everything(
         lambda listener: CoreWire(made, listener, next(numbers)), release, {}
     )
-    different = {
-        name: (kafka, ours[name])
-        for name, kafka in recorded.items()
-        if _without_ports(kafka) != _without_ports(ours[name])
-    }
-    assert different == {}
+    assert different(recorded, ours) == {}
     assert recorded.keys() == ours.keys()
 
 
@@ -100,18 +114,8 @@ def test_a_persona_answers_as_its_release_did(release):
 def test_a_persona_takes_bearer_tokens_as_its_release_did(release):
     made, numbers = core(release, bearer_conversations.SETTINGS), iter(range(1, 10_000))
     recorded = json.loads((FOLDER / f"bearer-{release}.json").read_text())
-    ours = {
-        one.name: conversations.held(
-            one, lambda listener: CoreWire(made, listener, next(numbers)), release, {}
-        )
-        for one in bearer_conversations.conversations()
-    }
-    different = {
-        name: (kafka, ours[name])
-        for name, kafka in recorded.items()
-        if _without_ports(kafka) != _without_ports(ours[name])
-    }
-    assert different == {}
+    ours = held_with(made, numbers, release, bearer_conversations.conversations())
+    assert different(recorded, ours) == {}
     assert recorded.keys() == ours.keys()
 
 
@@ -137,18 +141,8 @@ def test_a_persona_takes_signed_tokens_as_its_release_did(release):
     for listener in (SASL, SHORT):
         made.brokers[0].room(TokenKeys).add(listener, keys)
     recorded = json.loads((FOLDER / f"signed-{release}.json").read_text())
-    ours = {
-        one.name: conversations.held(
-            one, lambda listener: CoreWire(made, listener, next(numbers)), release, {}
-        )
-        for one in signed_conversations.conversations(made.now // 1000)
-    }
-    different = {
-        name: (kafka, ours[name])
-        for name, kafka in recorded.items()
-        if _without_ports(kafka) != _without_ports(ours[name])
-    }
-    assert different == {}
+    ours = held_with(made, numbers, release, signed_conversations.conversations(made.now // 1000))
+    assert different(recorded, ours) == {}
     assert recorded.keys() == ours.keys()
     assert keys.looked_for == [  # where no key fits; without a kid nothing is looked for
         "nobody's", "x" * 1001, "ec-256", "for-encryption", "for-signing", "rsa",
