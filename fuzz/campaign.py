@@ -66,6 +66,10 @@ class Campaign:
         """The names that faults are drawn from: each mutator as often as it weighs."""
         return [name for name in self.mutators for _ in range(self.weights.get(name, 1))]
 
+    def own(self, pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """Of these (API key, version) pairs those that it is about."""
+        return tuple(one for one in pairs if one.key in self.keys or not self.keys)
+
 
 def chosen(path: Path, what: str, names: list[str], known: Mapping[str, T]) -> dict[str, T]:
     """The named entries of `known`; "*" is all of them."""

@@ -28,12 +28,11 @@ def run_against(
         for campaign in picked:
             if campaign.source != "generated":
                 continue
-            pairs = [pair for pair in common if pair.key in campaign.keys or not campaign.keys]
             compared = against.compare(
                 campaign,
                 one.link,
                 other.link,
-                partial(Generator, pairs),
+                partial(Generator, list(campaign.own(common))),
                 seed=bounds.seed,
                 wanted=compared_until(campaign, bounds, (one, other)),
                 revive=partial(revived, (one, other)),

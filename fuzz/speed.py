@@ -46,7 +46,7 @@ def main(asked: str) -> None:
         pairs = pairs_on(link, where.release)
     share = Share(
         campaign,
-        tuple(pair for pair in pairs if pair.key in campaign.keys or not campaign.keys),
+        campaign.own(pairs),
         where,
         wanted.get("seed", 1),
         None,

@@ -115,7 +115,7 @@ def share_of(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> Shar
     timed = bounds.seconds is not None
     return Share(
         campaign,
-        tuple(one for one in running.pairs() if one.key in campaign.keys or not campaign.keys),
+        campaign.own(running.pairs()),
         where,
         bounds.seed,
         bounds.cases if bounds.cases is not None or timed else campaign.cases,

@@ -92,7 +92,7 @@ def generated_share(campaign: Campaign, running: RunningTarget, job: Job) -> Sha
     cases = campaign.cases if job.cases is None else job.cases
     return Share(
         campaign,
-        tuple(one for one in running.pairs() if one.key in campaign.keys or not campaign.keys),
+        campaign.own(running.pairs()),
         running.where,
         job.seed,
         None if job.seconds is not None else share_of(cases, (job.shard, job.shards)),
