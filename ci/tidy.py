@@ -125,6 +125,7 @@ CLOCK_ROOMS = (
     "harness/bench/",  # a bench measures time
     "harness/adapters/",  # they run clients and the proxy in front of them
     "fuzz/engine.py",
+    "fuzz/lanes.py",
     "fuzz/jobs.py",
     "fuzz/replay.py",  # a program of its own
     "fuzz/runner.py",

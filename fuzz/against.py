@@ -20,8 +20,8 @@ from pathlib import Path
 
 from touchstone.fuzz.campaign import Campaign, planned_cases, play
 from touchstone.fuzz.deaths import MOST
-from touchstone.fuzz.engine import Kind, Planned
 from touchstone.fuzz.generator import Generator
+from touchstone.fuzz.lanes import Kind, Planned
 from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, Outcome, signature
 from touchstone.fuzz.runner import Link
 from touchstone.reference_impl.wire.apis import API

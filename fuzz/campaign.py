@@ -18,8 +18,9 @@ from typing import Protocol, TypeVar
 
 from touchstone.fuzz.cases import Case, corpus
 from touchstone.fuzz.draw import draw_of
-from touchstone.fuzz.engine import HELD_TIMEOUT_S, Engine, Planned
+from touchstone.fuzz.engine import Engine
 from touchstone.fuzz.generator import Generator, Pair, harmful
+from touchstone.fuzz.lanes import HELD_TIMEOUT_S, Planned
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
 from touchstone.fuzz.outcome import RAISED, SILENT, Outcome, signature

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from touchstone.fuzz.campaign import Finding, play
-from touchstone.fuzz.engine import Kind, Planned
+from touchstone.fuzz.lanes import Kind, Planned
 from touchstone.fuzz.runner import Link, is_alive
 
 ORACLE = "stays_alive"

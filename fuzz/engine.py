@@ -1,19 +1,9 @@
 """Many cases at once, each with the outcome that it would have had alone.
 
 One selector waits on all connections. While the peer works on some cases, others are generated,
-sent and judged, so that neither side waits for the other. A connection of this kind is a lane. What
-a lane may carry depends on the shape of a case:
-
-- A whole frame without a fault neither ends its connection nor is held: several go out in one
-  write, with one probe (`runner`) behind the last. Kafka answers a connection's requests in order,
-  so an answer that carries the correlation id of a later case says that the earlier ones had all
-  that they will ever have. When such a lane ends, the first case without an answer ended it; those
-  behind it were never read, and go out again.
-- A whole frame with a fault may end its connection: one at a time on a lane.
-- A request that a peer may hold, and bytes that do not end where a frame ends, have a lane of their
-  own, so that no other case waits behind them.
-- A case that keeps its lane for PATIENCE_S, while the peer is done with many others, is left there,
-  and another lane is opened in its place. Of a peer that is slow altogether no more is asked.
+sent and judged, so that neither side waits for the other. `lanes` says what a connection carries.
+A case that keeps its lane for PATIENCE_S, while the peer is done with many others, is left there,
+and another lane is opened in its place. Of a peer that is slow altogether no more is asked.
 
 A rejected road: asyncio, which spends more on a case than the case itself costs (two tasks, a
 future and three callbacks each). Outcomes leave in the order in which cases came, whatever order
@@ -23,19 +13,15 @@ leave is bounded in number and in bytes.
 
 from __future__ import annotations
 
-import errno
-import os
 import selectors
 import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
-from touchstone.fuzz.oracles import SentFrame
+from touchstone.fuzz.lanes import MOST, OWN, SHARED, Flight, Lane, Planned
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
 from touchstone.fuzz.runner import (
-    ANSWER_LIMIT,
     ASK_TIMEOUT_S,
     CHUNK,
     PROBE,
@@ -45,8 +31,7 @@ from touchstone.fuzz.runner import (
     Tally,
     require_answers,
 )
-from touchstone.fuzz.segments import frames_in, may_wait
-from touchstone.reference_impl.wire.framing import FrameError, Frames
+from touchstone.reference_impl.wire.framing import FrameError
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 CONNECTIONS, DEPTH = 32, 8
@@ -54,12 +39,8 @@ CONNECTIONS, DEPTH = 32, 8
 took a prototype to 4,869 cases/s on Kafka 4.3.1 on two cores of its own; on a machine where each
 lane waits for a processor, twice and four times as many lanes do more (177 to 204/s, 332 to 616/s).
 """
-MOST_OWN = 64
-"""Lanes for what may wait or does not end a frame."""
 MOST_LEFT = 256
 """Lanes that were left to a case that takes long; beyond that, others wait behind such cases."""
-HELD_TIMEOUT_S = 0.1
-"""Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 PATIENCE_S = 0.2
 AS_MANY = 2
 """Cases that have ended meanwhile, for each connection."""
@@ -73,77 +54,6 @@ LOOK_S = 0.01
 WINDOW = 16_384
 WINDOW_BYTES = 64 * 1024 * 1024
 """Cases, and bytes of them and of their answers, that are sent or wait to leave in order."""
-IN_ORDER, ALONE, OWN = range(3)
-
-
-Kind = tuple[int, tuple[str, ...]]
-"""An API key, and the faults put into the request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A case before it is sent: where it comes from, its bytes, the faults put in."""
-
-    index: int
-    sent: SentFrame
-    faults: tuple[str, ...]
-
-    @property
-    def kind(self) -> Kind:
-        return self.sent.key, self.faults
-
-
-class Flight:
-    """A case on its way: how it may travel, the answers so far, and its outcome in the end."""
-
-    __slots__ = ("answers", "correlation", "held", "outcome", "planned", "shape", "whole")
-
-    def __init__(self, planned: Planned) -> None:
-        wire = planned.sent.wire
-        self.planned = planned
-        frames, self.whole = frames_in(wire)
-        self.held = may_wait(wire)
-        if self.held or not self.whole:
-            self.shape = OWN
-        else:
-            self.shape = ALONE if planned.faults or len(frames) != 1 else IN_ORDER
-        self.correlation = wire[8:12]
-        self.answers: list[bytes] = []
-        self.outcome: Outcome | None = None
-
-    @property
-    def size(self) -> int:
-        return len(self.planned.sent.wire) + sum(map(len, self.answers))
-
-
-class Lane:
-    """A connection and the cases that are on it, in the order in which they were sent."""
-
-    __slots__ = (
-        "deadline", "done_before", "events", "flights", "frames", "last", "left", "out", "own",
-        "proven", "rounds", "since", "socket",
-    )  # fmt: skip
-
-    def __init__(self, address: tuple[str, int], own: bool) -> None:
-        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        self.socket = socket.socket(family, socket.SOCK_STREAM)
-        self.socket.setblocking(False)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        problem = self.socket.connect_ex(address)
-        if problem not in (0, errno.EINPROGRESS):
-            raise OSError(problem, os.strerror(problem))
-        self.frames = Frames(ANSWER_LIMIT)
-        self.flights: deque[Flight] = deque()
-        self.out = b""  # what the socket has not taken yet
-        self.last = False  # our half is closed when that has left
-        self.events = 0
-        self.own = own
-        self.left = False  # to a case that takes long; does not count among the connections
-        self.since = 0.0
-        self.done_before = 0  # cases that had ended by then
-        self.deadline = 0.0
-        self.rounds = 0  # of asking elsewhere, before this silence is believed
-        self.proven: Callable[[bool], None] | None = None  # a witness: told whether it was answered
 
 
 class Engine:
@@ -171,14 +81,15 @@ class Engine:
         self.settle = settle
         self.tally = Tally()
         self._selector = selectors.DefaultSelector()
-        self._idle: dict[bool, list[Lane]] = {False: [], True: []}  # by `own`
-        self._open: dict[bool, int] = {False: 0, True: 0}
+        self._most = MOST | {SHARED: connections}
+        self._idle: dict[int, list[Lane]] = {lanes: [] for lanes in self._most}
+        self._open = dict.fromkeys(self._most, 0)
         self._left = 0
         self._done = 0
         self._slowest = 0.0  # seconds that a case took of late
         self._busy: set[Lane] = set()
         self._again: deque[Flight] = deque()  # to be sent before anything new
-        self._own: deque[Flight] = deque()
+        self._apart: dict[int, deque[Flight]] = {lanes: deque() for lanes in MOST}
         self._order: deque[Flight] = deque()
         self._bytes = 0
         self._source: Iterator[Planned] | None = None
@@ -243,21 +154,22 @@ class Engine:
 
     def _fill(self) -> None:
         """Give every lane that has nothing to do as much as it may carry."""
-        while self._has_more() and (lane := self._lane(own=False)) is not None:
+        while self._has_more() and (lane := self._lane(SHARED)) is not None:
             batch = self._batch()
             if not batch:
-                self._idle[False].append(lane)
+                self._idle[SHARED].append(lane)
                 break
             self._send(lane, batch)
-        while self._own and (lane := self._lane(own=True)) is not None:
-            self._send(lane, [self._own.popleft()])
+        for lanes, waiting in self._apart.items():
+            while waiting and (lane := self._lane(lanes)) is not None:
+                self._send(lane, [waiting.popleft()])
 
     def _batch(self) -> list[Flight]:
         batch: list[Flight] = []
         while len(batch) < self.depth and (flight := self._pull()) is not None:
-            if flight.shape == OWN:
-                self._own.append(flight)
-            elif flight.shape == ALONE:
+            if flight.lanes != SHARED:
+                self._apart[flight.lanes].append(flight)
+            elif flight.alone:
                 if not batch:
                     return [flight]
                 self._again.appendleft(flight)
@@ -266,16 +178,16 @@ class Engine:
                 batch.append(flight)
         return batch
 
-    def _lane(self, *, own: bool) -> Lane | None:
-        if self._idle[own]:
-            return self._idle[own].pop()
-        if self._open[own] >= (MOST_OWN if own else self.connections):
+    def _lane(self, lanes: int) -> Lane | None:
+        if self._idle[lanes]:
+            return self._idle[lanes].pop()
+        if self._open[lanes] >= self._most[lanes]:
             return None
-        return self._dial(own)
+        return self._dial(lanes)
 
-    def _dial(self, own: bool) -> Lane:
-        lane = Lane(self.address, own)
-        self._open[own] += 1
+    def _dial(self, lanes: int) -> Lane:
+        lane = Lane(self.address, lanes)
+        self._open[lanes] += 1
         self.tally.connects += 1
         self._watch(lane, READ)
         return lane
@@ -299,10 +211,9 @@ class Engine:
 
     def _expect(self, lane: Lane, now: float) -> None:
         """From now on the first case of the lane is what the peer is at."""
-        held = bool(lane.flights) and lane.flights[0].held
         lane.since, lane.done_before = now, self._done
-        lane.deadline = now + (HELD_TIMEOUT_S if held else self.timeout_s)
-        lane.rounds = 0 if held else ROUNDS
+        lane.deadline = now + lane.patience_s(self.timeout_s)
+        lane.rounds = 0 if lane.may_wait else ROUNDS
 
     def _flush(self, lane: Lane) -> None:
         try:
@@ -398,13 +309,13 @@ class Engine:
             proven = lane.proven
             self._drop(lane)
             proven(True)
-        elif self.fresh or (lane.left and self._open[lane.own] >= self.connections):
+        elif self.fresh or (lane.left and self._open[SHARED] >= self.connections):
             self._drop(lane)
         else:
             if lane.left:
                 self._left, lane.left = self._left - 1, False
-                self._open[lane.own] += 1
-            self._idle[lane.own].append(lane)
+                self._open[SHARED] += 1
+            self._idle[lane.lanes].append(lane)
 
     def _ended(self, lane: Lane, end: str, problem: OSError | None = None) -> None:
         """The peer, or our deadline, has ended this lane."""
@@ -427,12 +338,12 @@ class Engine:
     def _drop(self, lane: Lane) -> None:
         lane.flights.clear()
         self._busy.discard(lane)
-        if lane in self._idle[lane.own]:
-            self._idle[lane.own].remove(lane)
+        if lane in self._idle[lane.lanes]:
+            self._idle[lane.lanes].remove(lane)
         if lane.left:
             self._left -= 1
         elif lane.proven is None:
-            self._open[lane.own] -= 1
+            self._open[lane.lanes] -= 1
         self._selector.unregister(lane.socket)
         lane.events = 0
         lane.socket.close()
@@ -445,12 +356,12 @@ class Engine:
             if self._left >= MOST_LEFT:
                 return
             others = self._done - lane.done_before
-            if lane.own or lane.left or others < AS_MANY * self.connections:
+            if lane.lanes != SHARED or lane.left or others < AS_MANY * self.connections:
                 continue
             if now - lane.since > PATIENCE_S:
                 lane.left = True
                 self._left += 1
-                self._open[False] -= 1
+                self._open[SHARED] -= 1
 
     def _late(self, lane: Lane, now: float) -> None:
         """A deadline has passed: this is silence if the peer does its work elsewhere."""
@@ -477,7 +388,7 @@ class Engine:
             if lane.flights and lane.flights[0] is case:
                 lane.deadline = time.monotonic() + SETTLE_S
 
-        witness = Lane(self.address, own=True)
+        witness = Lane(self.address, OWN)
         witness.proven = proven
         witness.out = PROBE
         witness.deadline = now + ASK_TIMEOUT_S

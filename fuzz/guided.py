@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from touchstone.fuzz.campaign import Campaign, header_of
 from touchstone.fuzz.corpus_folder import Corpus, Entry
 from touchstone.fuzz.draw import draw_of
-from touchstone.fuzz.engine import Planned
 from touchstone.fuzz.generator import Generator, Pair, harmful
+from touchstone.fuzz.lanes import Planned
 from touchstone.fuzz.oracles import sent_frame
 
 ANEW = 0.3

@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from touchstone.fuzz.engine import HELD_TIMEOUT_S, Planned
+from touchstone.fuzz.lanes import HELD_TIMEOUT_S, Planned
 from touchstone.fuzz.outcome import CLOSED, KEPT, RAISED, SILENT, Outcome
 from touchstone.fuzz.runner import Link, Question
 from touchstone.fuzz.segments import frames_in, may_wait

@@ -289,7 +289,7 @@ class Link:
         raise TimeoutError
 
 
-HANGS_S = 30.0
+HANGS_S = 15.0
 """Seconds after which a target that answers nobody is as good as dead. A JVM short of memory may
 collect garbage for ten."""
 DYING_S = 2.0

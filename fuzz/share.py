@@ -17,10 +17,11 @@ from functools import cached_property
 from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
 from touchstone.fuzz.corpus_folder import Corpus
 from touchstone.fuzz.corpus_run import AFTER_DELETION
-from touchstone.fuzz.engine import Engine, Kind, Planned
+from touchstone.fuzz.engine import Engine
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.fuzz.guided import Guide
 from touchstone.fuzz.in_process import InProcess, OneByOne
+from touchstone.fuzz.lanes import Kind, Planned
 from touchstone.fuzz.novelty import NOTHING, Novelty, novelty
 from touchstone.fuzz.preparation import prepare
 from touchstone.fuzz.progress import Progress

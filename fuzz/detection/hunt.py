@@ -60,7 +60,7 @@ def hunt(
                 if all_of_it or not found.complaints:
                     _campaign(campaigns()[name], target, watched, found, seconds, seed, all_of_it)
         except (ConnectionError, TimeoutError) as gone:
-            found.complaints.append(("alive", f"it no longer accepts connections: {gone}"))
+            found.complaints.append(("alive", f"it accepts no connections or answers none: {gone}"))
         finally:
             target.stop()
     found.seconds = elapsed()

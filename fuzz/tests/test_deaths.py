@@ -12,7 +12,7 @@ from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz import runner
 from touchstone.fuzz.campaign import Result, campaigns
 from touchstone.fuzz.deaths import MOST, ORACLE, Deaths
-from touchstone.fuzz.engine import Planned
+from touchstone.fuzz.lanes import Planned
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.share import Played, Share, Where

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 import pytest
 
 from touchstone.fuzz.campaign import campaigns, generated
-from touchstone.fuzz.engine import Engine, Planned
+from touchstone.fuzz.engine import Engine
 from touchstone.fuzz.generator import Generator, Pair
+from touchstone.fuzz.lanes import IN_TURN, MOST, SHARED, Flight, Lane, Planned
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
 from touchstone.fuzz.runner import PROBE_CORRELATION, ROUNDS
@@ -27,6 +28,12 @@ from touchstone.reference_impl.wire.headers import encode_request
 
 ANSWER, NOTHING, TWICE, CLOSE, HOLD, GARBAGE, OTHER_ID = range(7)
 MANY = 300
+GIVES_UP_S = 2.0
+
+
+def for_the_controller(index: int, faults: tuple[str, ...] = ()) -> Planned:
+    frame = encode_request(46, 0, index, "fuzz", {"topics": None, "timeout_ms": 0})
+    return Planned(index, sent_frame(framed(frame)), faults)
 
 
 def planned(index: int, faults: tuple[str, ...] = ()) -> Planned:
@@ -162,7 +169,7 @@ def test_a_case_that_is_never_answered_is_silent_and_nobody_waits_behind_it():
 def test_a_peer_that_is_slow_with_all_is_given_more_time(slowest, until):
     with engine_on(Peer({})) as engine:
         engine._slowest = slowest
-        lane = engine._dial(own=False)
+        lane = engine._dial(SHARED)
         engine._expect(lane, 0.0)
         engine._late(lane, 0.3)
         assert (lane.deadline, lane.rounds) == (pytest.approx(until), ROUNDS)
@@ -197,6 +204,47 @@ def test_a_peer_that_settles_itself_is_asked_nothing_elsewhere():
     with engine_on(peer, settle=lambda: settled.append(1)) as engine:
         came = list(engine.play([planned(0)]))
     assert (came[0][1].end, len(settled), peer.connections) == (SILENT, 3, 1)
+
+
+class OneAtATime(Peer):
+    """Takes no request for the controller before as many wait as the engine may have on its way,
+    and counts how many there are.
+    """
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self._turn = threading.Barrier(MOST[IN_TURN])
+        self._lock = threading.Lock()
+        self.waiting = self.most = 0
+
+    def _one(self, connection: socket.socket, correlation: int) -> bool:
+        if correlation == PROBE_CORRELATION:
+            return super()._one(connection, correlation)
+        with self._lock:
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+        with contextlib.suppress(threading.BrokenBarrierError):  # more were on their way: no hang
+            self._turn.wait(GIVES_UP_S)
+        with self._lock:
+            self.waiting -= 1
+        return super()._one(connection, correlation)
+
+
+@pytest.mark.parametrize("faults", [(), ("trailing",)], ids=["good", "broken"])
+def test_few_requests_are_on_their_way_to_a_controller_at_a_time(faults):
+    peer = OneAtATime()
+    with engine_on(peer) as engine:
+        came = list(engine.play(for_the_controller(i, faults) for i in range(10 * MOST[IN_TURN])))
+    assert ({outcome.end for _, outcome in came}, peer.most) == ({KEPT}, MOST[IN_TURN])
+
+
+def test_one_that_waits_for_its_turn_is_not_silent_as_soon_as_another():
+    """A controller that resigned is back, or another is there, after two seconds."""
+    lane = Lane(("127.0.0.1", 9), IN_TURN)
+    lane.socket.close()
+    assert lane.patience_s(2.0) == 6.0
+    lane.flights.append(Flight(for_the_controller(0)))
+    assert lane.patience_s(2.0) == 6.0
 
 
 def test_bytes_that_do_not_end_a_frame_are_followed_by_our_close():

@@ -9,10 +9,10 @@ import pytest
 
 from touchstone.fuzz.campaign import Result, campaigns, run
 from touchstone.fuzz.corpus_run import create_topics
-from touchstone.fuzz.engine import Planned
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.guided import Chances, Guide
 from touchstone.fuzz.in_process import InProcess, OneByOne
+from touchstone.fuzz.lanes import Planned
 from touchstone.harness.model import advertised
 
 FRAMES = campaigns()["frames"]

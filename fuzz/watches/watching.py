@@ -103,6 +103,8 @@ class Watching:
         try:
             while not self._over.wait(TURN_S):
                 for name, watch in self.watches.items():
+                    if self._over.is_set():  # at a target that hangs each look would wait in turn
+                        return
                     now = self._elapsed()
                     if now >= self._due[name] and name not in self._complained:
                         self._due[name] = now + watch.every_s
