@@ -22,6 +22,7 @@ from touchstone.reference_impl.broker.configs import (
     metrics_settings,
 )
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.configs.node_ids import node_id
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
@@ -121,12 +122,20 @@ class ConfigChanges:
     def check_broker_id(self, name: str) -> None:
         if name == "":
             return
-        if not name.lstrip("+-").isdigit():
-            message = f"Broker id must be an integer, but it is: {name}"
-            raise ApiError(ErrorCode.INVALID_REQUEST, message)
-        if int(name) != self._broker.id:
+        if node_id(name, "Node" if self._broker.persona.kraft else "Broker") != self._broker.id:
             shown = self._broker.persona.quirk("configs.wrong-id-prints-as").format(name)
             message = f"Unexpected broker id, expected {self._broker.id}, but received {shown}"
+            raise ApiError(ErrorCode.INVALID_REQUEST, message)
+
+    def check_logger_id(self, name: str) -> None:
+        if not self._broker.persona.kraft:
+            self.check_broker_id(name)
+        elif node_id(name, "Node") != self._broker.id:
+            own = self._broker.id
+            shown = self._broker.persona.quirk("configs.wrong-logger-id-prints-as").format(
+                name, own
+            )
+            message = f"Unexpected node id. Expected {own}, but received {shown}"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
 
     def _check_min_isr(self, name: str, configs: Mapping[str, str]) -> None:

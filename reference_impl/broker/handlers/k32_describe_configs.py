@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode, Entry
+from touchstone.reference_impl.broker.configs.node_ids import node_id
 from touchstone.reference_impl.broker.control import topic_names
 from touchstone.reference_impl.broker.effects import MALFORMED_REQUEST, Hangup, Request
 from touchstone.reference_impl.broker.personas.persona import Persona
@@ -165,7 +166,9 @@ def _entries(
     if kind == BROKER:
         return _broker(node, persona, name)
     if kind == LOGGER:
-        if name != str(node.id):
+        if not name:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
+        if node_id(name) != node.id:
             message = f"Unexpected broker id, expected {node.id} but received {name}"
             raise ApiError(ErrorCode.INVALID_REQUEST, message)
         return config_view.logger_entries()
@@ -190,10 +193,7 @@ def _broker(node: ConfiguredNode, persona: Persona, name: str) -> list[Entry]:
     for_all = persona.quirk("configs.all-brokers-have-a-name")
     if name == "" and for_all:
         return config_view.dynamic_entries(node)
-    if not name.lstrip("+-").isdigit():
-        message = f"Broker id must be an integer, but it is: {name}"
-        raise ApiError(ErrorCode.INVALID_REQUEST, message)
-    if int(name) != node.id:
+    if node_id(name) != node.id:
         shown = persona.quirk("configs.wrong-id-prints-as").format(name)
         expected = f"{node.id} or empty string" if for_all else str(node.id)
         raise ApiError(

@@ -187,6 +187,12 @@ ROWS: Rows = {
         {"1.0": "{0}", "2.2": "ConfigResource(type=BROKER, name='{0}').name", "2.8": "{0}"},
         _SEEN,
     ),
+    "configs.wrong-logger-id-prints-as": (
+        "What a broker id that is not this broker's is called where its loggers are altered; {1} "
+        "is its own.",
+        {"1.0": "{0}", "3.9": "{1}", "4.3": "{0}"},
+        "RuntimeLoggerManager@3.9.2, 4.3.1; asked of both",
+    ),
     "configs.resource-types": (
         "The resource types DescribeConfigs and AlterConfigs know, by code.",
         {
