@@ -45,20 +45,29 @@ def suites_on(target: str, results: Path) -> Job:
     return Job(f"suites on {target}", (*argv, "--strict-notes", "--results", str(results)))
 
 
-def fuzz_on(target: str, seconds: int, seed: int) -> Job:
-    argv = ("-m", "touchstone", "fuzz", "--target", target, "--seconds", str(seconds))
-    return Job(f"fuzz {target}", (*argv, "--seed", str(seed)))
+def fuzz_on(target: str, seconds: int, seed: int, against: str | None = None) -> Job:
+    """Campaigns at one target; with `against` the same cases at both, compared."""
+    argv = ["-m", "touchstone", "fuzz", "--target", target, "--seconds", str(seconds)]
+    name = f"fuzz {target}"
+    if against is not None:
+        argv += ["--against", against]
+        name += f" against {against}"
+    return Job(name, (*argv, "--seed", str(seed)))
 
 
 def night(results: Path, hours: float, seed: int) -> list[Job]:
     """Everything a night would do, in the order in which it is given up when time runs out."""
     names = releases()
-    fuzzed = [f"reference@{names[-1]}", f"kafka@{names[-1]}"]
+    fuzzed: list[tuple[str, str | None]] = [
+        (f"reference@{names[-1]}", None),
+        (f"kafka@{names[-1]}", None),
+    ]
+    fuzzed += [(f"reference@{name}", f"kafka@{name}") for name in (names[-1], names[0])]
     seconds = int(hours * 3600 * FUZZ_SHARE / len(fuzzed))
     return [
         *(suites_on(f"kafka@{name}", results) for name in names),
         *(suites_on(f"reference@{name}", results) for name in names),
-        *(fuzz_on(target, seconds, seed) for target in fuzzed),
+        *(fuzz_on(target, seconds, seed, other) for target, other in fuzzed),
     ]
 
 

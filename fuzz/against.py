@@ -1,11 +1,11 @@
 """The same cases at two targets: where do they part, and is that reviewed?
 
-One is under test, the other is the oracle, real Kafka as a rule. Each case goes to both, one after
-the other, and what came back is compared three times: in full (the signature: which error codes
-stand where, how it ended), in codes (which there are, in whatever order) and in class (answered,
-passed over, hung up on, silent). Differences of one
-behaviour of one API are one group. `differences.toml` holds those that were reviewed, each
-with its reason; a group that is not there is a finding.
+One is under test, the other is the oracle, real Kafka as a rule. Each case goes to both at once,
+the next when both are done with it. What came back is compared three times: in full (the signature:
+which error codes stand where, how it ended), in codes (which there are, in whatever order) and in
+class (answered, passed over, hung up on, silent). Differences of one behaviour of one API are one
+group. `differences.toml` holds those that were reviewed, each with its reason; a group that is not
+there is a finding.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import random
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from touchstone.fuzz.campaign import Campaign, planned_cases, play
+from touchstone.fuzz.campaign import Campaign, Finding, planned_cases, play
 from touchstone.fuzz.deaths import MOST
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.lanes import Kind, Planned
@@ -78,15 +79,24 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Example:
-    index: int
-    faults: tuple[str, ...]
-    wire: bytes
+    """A case of a group: what the target showed, and the oracle."""
+
+    planned: Planned
+    shown: str
+    expected: str
+
+    @property
+    def wire(self) -> bytes:
+        return self.planned.sent.wire
 
 
 @dataclass
 class Comparison:
-    """Counts of cases. `examples` are the shortest frames of each group."""
+    """Counts of cases. `examples` are the shortest frames of each group. One that its user
+    `interrupted` is whole as far as it came.
+    """
 
+    campaign: str = ""
     cases: int = 0
     equal: int = 0
     equal_in_codes: int = 0
@@ -94,6 +104,15 @@ class Comparison:
     groups: dict[Group, int] = field(default_factory=dict)
     examples: dict[Group, list[Example]] = field(default_factory=dict)
     deaths: list[list[Planned]] = field(default_factory=list)  # the last cases before each
+    interrupted: bool = False
+
+    @property
+    def kinds(self) -> tuple[int, str]:
+        return len(self.groups), "differences"
+
+    @property
+    def found(self) -> str:
+        return f"{self.equal / max(self.cases, 1):.1%} equal in full"
 
     def add(self, group: Group, example: Example) -> None:
         self.groups[group] = self.groups.get(group, 0) + 1
@@ -124,25 +143,36 @@ def compare(
     longer accepts connections, `revive` starts it anew, and cases like the last two, of one of
     which it died, are left out. Raises ConnectionError where `revive` cannot.
     """
-    found = Comparison()
+    found = Comparison(campaign.name)
     last: Planned | None = None
     killers: set[Kind] = set()
-    for planned in planned_cases(campaign, generator, seed):
-        if not wanted(found):
-            break
-        if planned.kind in killers:
-            continue
-        try:
-            one, other = (play(each, planned.sent, held_s=HELD_S) for each in (link, oracle))
-        except ConnectionError:
-            if len(found.deaths) >= MOST or not revive():
-                raise
-            found.deaths.append([last, planned] if last else [planned])
-            killers |= {one.kind for one in found.deaths[-1]}
-            continue
-        note(found, planned, one, other)
-        last = planned
+    try:
+        for planned in planned_cases(campaign, generator, seed):
+            if not wanted(found):
+                break
+            if planned.kind in killers:
+                continue
+            try:
+                one, other = play_both(planned, link, oracle)
+            except ConnectionError:
+                if len(found.deaths) >= MOST or not revive():
+                    raise
+                found.deaths.append([last, planned] if last else [planned])
+                killers |= {each.kind for each in found.deaths[-1]}
+                continue
+            note(found, planned, one, other)
+            last = planned
+    except KeyboardInterrupt:
+        found.interrupted = True
     return found
+
+
+def play_both(planned: Planned, link: Link, oracle: Link) -> tuple[Outcome, Outcome]:
+    """At the same time, for each may take a second over it. Raises ConnectionError."""
+    with ThreadPoolExecutor(1) as beside:  # which waits for the oracle, whatever the target does
+        told = beside.submit(play, oracle, planned.sent, held_s=HELD_S)
+        one = play(link, planned.sent, held_s=HELD_S)
+    return one, told.result()
 
 
 def note(found: Comparison, planned: Planned, one: Outcome, other: Outcome) -> None:
@@ -155,7 +185,7 @@ def note(found: Comparison, planned: Planned, one: Outcome, other: Outcome) -> N
         found.equal_in_codes += 1
         return
     group = Group(sent.key, INDEX.sub("[*]", shown), INDEX.sub("[*]", expected))
-    found.add(group, Example(planned.index, planned.faults, sent.wire))
+    found.add(group, Example(planned, shown, expected))
     found.equal_in_codes += group.same_codes
 
 
@@ -176,7 +206,10 @@ def report_lines(found: Comparison, release: str | None) -> Iterator[str]:
     """The comparison in lines: shares, then each group, those without a review first."""
     reviewed = {group: reason_of(group, release) for group in found.groups}
     known = sum(found.groups[group] for group, reason in reviewed.items() if reason)
-    cases = max(found.cases, 1)
+    if not found.cases:
+        yield "no case was played"
+        return
+    cases = found.cases
     yield (
         f"{found.cases} cases: {found.equal / cases:.2%} equal in full, "
         f"{found.equal_in_codes / cases:.2%} in codes, {found.equal_in_class / cases:.2%} in class;"
@@ -194,8 +227,22 @@ def report_lines(found: Comparison, release: str | None) -> Iterator[str]:
         example = found.examples[group][0]
         yield f"  {count:6} x {group.api}: {group.target or 'nothing'}"
         yield f"           oracle: {group.oracle or 'nothing'}"
-        yield f"           {reviewed[group] or 'new'}; {' '.join(example.faults)}"
+        yield f"           {reviewed[group] or 'new'}; {' '.join(example.planned.faults)}"
         yield f"           {example.wire.hex()[:400]}"
+
+
+def findings(
+    found: Comparison, release: str | None, seed: int, names: tuple[str, str]
+) -> Iterator[Finding]:
+    """One for each group without a review; `names` are those of the target and of the oracle."""
+    for group in unreviewed(found, release):
+        one = found.examples[group][0]
+        said = f"{names[0]} showed {one.shown!r}, {names[1]} {one.expected!r}"
+        planned = one.planned
+        yield Finding(
+            found.campaign, "differs", said, one.shown, seed, planned.index, planned.faults,
+            one.wire, one.expected,
+        )  # fmt: skip
 
 
 def unreviewed(found: Comparison, release: str | None) -> Mapping[Group, int]:

@@ -158,6 +158,14 @@ class Result:
     signatures: Counter[str] = field(default_factory=Counter)
     interrupted: bool = False
 
+    @property
+    def kinds(self) -> tuple[int, str]:
+        return len(self.signatures), "behaviours"
+
+    @property
+    def found(self) -> str:
+        return f"{len(self.findings)} findings"
+
     def played(self, sent: int) -> Played:
         """What watches are told of it; `sent` is in bytes."""
         silent = sum(count for shown, count in self.signatures.items() if shown.endswith(SILENT))

@@ -7,13 +7,14 @@ from functools import partial
 
 import click
 
-from touchstone.fuzz import against
+from touchstone.fuzz import against, triage
 from touchstone.fuzz.campaign import Campaign
 from touchstone.fuzz.generator import Generator
+from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.share import RESTORE_EVERY
-from touchstone.fuzz.target_run import FOUND, Bounds
+from touchstone.fuzz.target_run import FOUND, INCOMPLETE, Bounds, tell
 from touchstone.harness.model.target import Target
 
 
@@ -24,7 +25,7 @@ def run_against(
     with RunningTarget(target, reach) as one, RunningTarget(oracle, reach) as other:
         served = set(other.pairs())
         common = [pair for pair in one.pairs() if pair in served]
-        found = 0
+        found = empty = 0
         for campaign in picked:
             if campaign.source != "generated":
                 continue
@@ -40,8 +41,17 @@ def run_against(
             click.echo(f"{campaign.name}: {target.name} against {oracle.name}")
             for line in against.report_lines(compared, oracle.release):
                 click.echo(line)
-            found += len(against.unreviewed(compared, oracle.release))
-    return FOUND if found else 0
+            names = target.name, oracle.name
+            new = list(against.findings(compared, oracle.release, bounds.seed, names))
+            for number, finding in enumerate(new):
+                path = triage.write(finding, bounds.out / campaign.name, number)
+                click.echo(f"  written, to be replayed: {path}")
+            found += len(new)
+            empty += not compared.cases
+            if compared.interrupted:
+                click.echo(f"interrupted in {campaign.name}; what it found until then is written")
+                return INCOMPLETE
+    return FOUND if found else INCOMPLETE if empty else 0
 
 
 def revived(both: Sequence[RunningTarget]) -> bool:
@@ -61,13 +71,14 @@ def revived(both: Sequence[RunningTarget]) -> bool:
 def compared_until(
     campaign: Campaign, bounds: Bounds, both: Sequence[RunningTarget]
 ) -> Callable[[against.Comparison], bool]:
-    elapsed = stopwatch()
-    limit = campaign.cases if bounds.cases is None else bounds.cases
+    timed = bounds.seconds is not None
+    cases = bounds.cases if bounds.cases is not None or timed else campaign.cases
+    progress = Progress(stopwatch(), tell, cases=cases, seconds=bounds.seconds)
 
     def wanted(so_far: against.Comparison) -> bool:
         if so_far.cases % RESTORE_EVERY == 0:
             for each in both:  # each says ids of its own, and both get the same frames
                 each.prepare()
-        return elapsed() < bounds.seconds if bounds.seconds is not None else so_far.cases < limit
+        return progress.wanted(so_far)
 
     return wanted

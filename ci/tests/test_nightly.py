@@ -25,6 +25,15 @@ def test_a_night_runs_every_release_live_before_any_persona() -> None:
     assert len(live) == len(nightly.releases()) >= 5
 
 
+def test_a_night_compares_the_oldest_and_the_newest_persona_with_kafka() -> None:
+    names = nightly.releases()
+    jobs = [job for job in nightly.night(Path("nights"), 2, seed=1) if "--against" in job.argv]
+    assert {job.argv[job.argv.index("--against") + 1] for job in jobs} == {
+        f"kafka@{names[0]}",
+        f"kafka@{names[-1]}",
+    }
+
+
 def test_jobs_that_the_budget_does_not_reach_are_incomplete(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -11,19 +11,30 @@ from touchstone.fuzz.against import Comparison, Example, Group, Reviewed, outcom
 from touchstone.fuzz.campaign import campaigns
 from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import TOPICS, Generator, Pair
+from touchstone.fuzz.lanes import Planned
+from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, SILENT, Outcome
 from touchstone.fuzz.runner import Link
+from touchstone.fuzz.triage import framed
 from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.headers import encode_request
+
+
+def two_links(stack: contextlib.ExitStack, *switches: str) -> list[Link]:
+    """To a broker with these defects, and to one without."""
+    links = []
+    for planted in (switches, ()):
+        cluster = stack.enter_context(serve(switches=planted))
+        host, _, port = cluster.bootstrap[0].rpartition(":")
+        links.append(stack.enter_context(Link(host, int(port))))
+    return links
 
 
 def compared(cases: int, *switches: str) -> Comparison:
     with contextlib.ExitStack() as stack:
-        links = []
-        for planted in (switches, ()):
-            cluster = stack.enter_context(serve(switches=planted))
-            host, _, port = cluster.bootstrap[0].rpartition(":")
-            links.append(stack.enter_context(Link(host, int(port))))
-            create_topics(links[-1], dict.fromkeys(TOPICS, False))
+        links = two_links(stack, *switches)
+        for each in links:
+            create_topics(each, dict.fromkeys(TOPICS, False))
         return against.compare(
             campaigns()["records"],
             *links,
@@ -90,11 +101,47 @@ def test_rows_in_another_order_are_the_same_codes(target, oracle, same):
     assert (group.same_codes, against.reason_of(group, "0.0") is not None) == (same, same)
 
 
+def example(wire: bytes) -> Example:
+    return Example(Planned(7, sent_frame(wire), ("trailing",)), "answer(a[0].b=3) kept", "silent")
+
+
 def test_a_group_keeps_its_shortest_examples():
     found, group = Comparison(), Group(1, "a", "b")
     for size in (9, 3, 7, 5):
-        found.add(group, Example(0, (), bytes(size)))
+        found.add(group, example(bytes(size)))
     assert [len(one.wire) for one in found.examples[group]] == [3, 5, 7]
+
+
+def test_a_difference_without_a_review_is_a_finding_that_can_be_replayed():
+    found, wire = (
+        Comparison("valid", cases=1),
+        framed(encode_request(3, 1, 5, "x", {"topics": None})),
+    )
+    found.add(Group(3, "answer(a[*].b=3) kept", "silent"), example(wire))
+    found.add(Group(3, "answer(a[*].b=3) kept", "answer(a[*].b=3, a[*].b=3) kept"), example(wire))
+    (finding,) = against.findings(found, "4.3", 1, ("ours", "kafka@4.3.1"))
+    assert (finding.oracle, finding.signature, finding.expected, finding.index) == (
+        "differs", "answer(a[0].b=3) kept", "silent", 7,
+    )  # fmt: skip
+    assert finding.sentence == "ours showed 'answer(a[0].b=3) kept', kafka@4.3.1 'silent'"
+
+
+def test_of_no_case_nothing_is_said():
+    assert list(against.report_lines(Comparison("valid"), "4.3")) == ["no case was played"]
+
+
+def test_what_its_user_ends_is_whole_as_far_as_it_came():
+    def wanted(so_far: Comparison) -> bool:
+        if so_far.cases == 5:
+            raise KeyboardInterrupt
+        return True
+
+    with contextlib.ExitStack() as stack:
+        found = against.compare(
+            campaigns()["valid"], *(two_links(stack)), lambda draw: Generator([Pair(18, 0)], draw),
+            seed=1, wanted=wanted,
+        )  # fmt: skip
+    assert (found.cases, found.equal, found.interrupted) == (5, 5, True)
 
 
 def test_every_row_of_the_ledger_has_a_reason():
