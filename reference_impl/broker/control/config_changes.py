@@ -11,7 +11,7 @@ ConfigurationControlManager and ConfigAdminManager@3.9.2, 4.3.1; observed on all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
@@ -51,6 +51,14 @@ class ConfigChanges:
         except ApiError as refused:
             return _row(shown, name, refused.code, refused.message)
         return _row(shown, name, ErrorCode.NONE, None)
+
+    def refuse_all(self, resources: Sequence[tuple[int, str]], refused: ApiError) -> Struct:
+        """The answer that says the same of each resource."""
+
+        def alter(_: str) -> None:
+            raise refused
+
+        return {"responses": [self.answer(kind, name, alter) for kind, name in resources]}
 
     def current(self, kind: int, name: str) -> dict[str, str]:
         """The overrides that a resource has now. A topic that does not exist has none: what is to
@@ -182,6 +190,22 @@ class ConfigChanges:
         named = f"Unexpected resource type {types.get(kind, 'UNKNOWN')}"
         message = f"Unknown resource type {kind}" if persona.kraft else named
         raise ApiError(ErrorCode.INVALID_REQUEST, message)
+
+    def unknown_type(
+        self, resources: Sequence[tuple[int, str]], *, incremental: bool
+    ) -> ApiError | None:
+        """What a release that then refuses the whole request says of the first type that cannot be
+        changed.
+        """
+        if not self._broker.persona.quirk("alter.unknown-type-refuses-all"):
+            return None
+        for kind, _ in resources:
+            try:
+                if kind != BROKER:
+                    self.check_type(kind, incremental=incremental)
+            except ApiError as refused:
+                return refused
+        return None
 
     def shown_type(self, kind: int) -> int:
         """The type as the answer repeats it: a release that does not know it says 0."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
+from touchstone.reference_impl.broker.control import zookeeper_paths
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
 from touchstone.reference_impl.broker.control.mutation_quotas import Permit, unbounded
 from touchstone.reference_impl.broker.control.topic_names import TopicNames
@@ -273,6 +274,10 @@ def create_partitions(
     if len({node.rack is None for node in broker.cluster.eligible_brokers()}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
+    if refused := _no_node(broker, names):
+        if broker.persona.quirk("create-partitions.failed-names-come-once"):
+            names = list(dict.fromkeys(names))
+        return [Outcome.refused(name, refused) for name in names]
     asked = unbounded if validate_only else permit
 
     def grown(broker: Broker, name: str, count: int, assignments: Rows | None) -> Rows:
@@ -286,6 +291,17 @@ def create_partitions(
     return outcomes + [
         Outcome(name, ErrorCode.INVALID_REQUEST, "Duplicate topic in request.") for name in twice
     ]
+
+
+def _no_node(broker: Broker, names: Sequence[str]) -> ApiError | None:
+    """What ZooKeeper says of the first name that no node can have; those that come twice are not
+    looked for. Kafka has grown the topics before it by then, this broker has not.
+    """
+    for name, times in Counter(names).items():
+        said = zookeeper_paths.refusal(f"/brokers/topics/{name}", broker.persona)
+        if said and times == 1:
+            return unknown_error(broker, said)
+    return None
 
 
 def _grown(

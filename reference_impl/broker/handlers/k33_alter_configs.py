@@ -29,9 +29,14 @@ def handle(
         if persona.quirk("alter.repeated-resource-never-answered"):
             return Wait(NEVER, (), lambda _: None, lambda _: None)
         rows = list(dict(zip(resources, rows, strict=True)).values())
+        resources = list(dict.fromkeys(resources))
     nulls = any(c["value"] is None for row in rows for c in row["configs"])
     if nulls and persona.quirk("alter.null-value-hangs-up"):
         return Hangup("a null config value")
+    if nulls and persona.quirk("alter.null-value-refuses-all"):
+        return alterations.refuse_all(resources, ApiError(ErrorCode.UNKNOWN_SERVER_ERROR))
+    if refused := alterations.unknown_type(resources, incremental=False):
+        return alterations.refuse_all(resources, refused)
     return {"responses": [_altered(request, alterations, persona, row) for row in rows]}
 
 

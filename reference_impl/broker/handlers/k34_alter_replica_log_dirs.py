@@ -2,10 +2,12 @@
 
 v0-v1 the first; v2 flexible.
 
-The directory is looked at first: LOG_DIR_NOT_FOUND for one that this broker has not, and
-KAFKA_STORAGE_ERROR for one that is offline, whatever should move there. A replica that is not here
-has its own code by release. Who is there already has nothing to do. Kafka copies beside the loop
-and shows a future replica meanwhile; here the move is done when the answer leaves.
+The length of the name is looked at first: INVALID_TOPIC_EXCEPTION from 2.8 on where a directory of
+the future replica could not have it. Then the directory is: LOG_DIR_NOT_FOUND for one that this
+broker has not, and KAFKA_STORAGE_ERROR for one that is offline, whatever should move there. A
+replica that is not here has its own code by release. Who is there already has nothing to do. Kafka
+copies beside the loop and shows a future replica meanwhile; here the move is done when the answer
+leaves.
 
 Source: ReplicaManager.alterReplicaLogDirs at 1.0.2 to 4.3.1; observed on all five releases.
 """
@@ -19,6 +21,8 @@ from touchstone.reference_impl.log.directories import Directory
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
+
+SUFFIX = ".0123456789abcdef0123456789abcdef-future"  # of a directory; the middle is drawn
 
 
 def handle(request: Request, replicas: Replicas, persona: Persona, now: int) -> Struct:
@@ -47,6 +51,8 @@ def _move(
     target: Directory | None,
     now: int,
 ) -> int:
+    if len(f"{topic}-{index}{SUFFIX}") > persona.quirk("log-dirs.longest-future-name"):
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
     if target is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
     if target.offline:

@@ -15,7 +15,7 @@ from collections import Counter
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_view
-from touchstone.reference_impl.broker.control import config_changes
+from touchstone.reference_impl.broker.control import config_changes, zookeeper_paths
 from touchstone.reference_impl.broker.control.config_changes import (
     BROKER,
     LOGGER,
@@ -28,14 +28,6 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
 
 SET, DELETE, APPEND, SUBTRACT = OPERATIONS = 0, 1, 2, 3
-NO_NODES = {
-    "": "Path must not end with / character",
-    ".": 'Invalid path string "/config/topics/." caused by relative paths not allowed @15',
-    "..": 'Invalid path string "/config/topics/.." caused by relative paths not allowed @16',
-}
-"""What ZooKeeper says of the node that would hold the overrides of a topic of this name; KRaft
-refuses such names before.
-"""
 VERBS = {APPEND: "append", SUBTRACT: "subtract"}
 ROOT = "root"
 Change = tuple[str, int, str | None]
@@ -50,6 +42,8 @@ def handle(request: Request, alterations: ConfigChanges, persona: Persona, now: 
     else:
         repeated = set()
         rows = list(dict(zip(resources, rows, strict=True)).values())
+    if refused := alterations.unknown_type(resources, incremental=True):
+        return alterations.refuse_all(resources, refused)
     return {"responses": [_altered(request, alterations, persona, row, repeated) for row in rows]}
 
 
@@ -140,8 +134,8 @@ def _apply(
 ) -> None:
     if kind == TOPIC and not persona.kraft:
         alterations.check_topic_name(name)
-        if name in NO_NODES:
-            raise alterations.bad_value(TOPIC, name, NO_NODES[name])
+        if said := zookeeper_paths.refusal(f"/config/topics/{name}", persona):
+            raise alterations.bad_value(TOPIC, name, said)
     elif kind == BROKER:
         alterations.check_broker_id(name)
         odd = next((operation for _, operation, _ in changes if operation not in OPERATIONS), None)

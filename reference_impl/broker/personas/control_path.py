@@ -244,6 +244,27 @@ ROWS: Rows = {
         {"1.0": False, "2.2": True, "2.8": False},
         _SEEN,
     ),
+    "alter.null-value-refuses-all": (
+        "A null value in AlterConfigs is an error of every resource of the request.",
+        {"1.0": False, "2.8": True},
+        _SEEN,
+    ),
+    "alter.unknown-type-refuses-all": (
+        "A type of resource that AlterConfigs does not know is an error of every resource.",
+        {"1.0": True, "3.9": False},
+        _SEEN,
+    ),
+    "create-partitions.failed-names-come-once": (
+        "Where a name ends the whole of CreatePartitions, one that came twice is answered once.",
+        {"1.0": True, "2.8": False},
+        _SEEN,
+    ),
+    "zookeeper.refused-bounds-and-word": (
+        "Whether a path may not have the first and the last of the code units in a refused range "
+        "(1) or may (0), and what the client says of one that it may not.",
+        {"1.0": (0, "invalid charater"), "2.2": (1, "invalid character")},
+        "PathUtils.validatePath of ZooKeeper 3.4.10, 3.4.13; asked of 1.0.2, 2.2.1, 2.8.2",
+    ),
     "alter.repeated-resource-never-answered": (
         "AlterConfigs with one resource twice is never answered.",
         {"1.0": False, "2.8": True},

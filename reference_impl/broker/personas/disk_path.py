@@ -49,6 +49,12 @@ ROWS: Rows = {
         {"1.0": False, "2.8": True, "3.9": False},
         _SEEN,
     ),
+    "log-dirs.longest-future-name": (
+        "The longest name that AlterReplicaLogDirs takes for the directory of a future replica.",
+        {"1.0": 32_767, "2.8": 255},
+        "ReplicaManager.alterReplicaLogDirs@2.8.2, UnifiedLog.logFutureDirName@4.3.1 (KAFKA-4893); "
+        "observed on all five releases",
+    ),
     "log-dirs.replica-elsewhere": (
         "The code of AlterReplicaLogDirs for a partition that this broker has no replica of.",
         {"1.0": E.REPLICA_NOT_AVAILABLE, "2.2": E.UNKNOWN_TOPIC_OR_PARTITION},

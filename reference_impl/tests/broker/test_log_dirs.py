@@ -73,6 +73,19 @@ def test_only_directories_and_replicas_that_are_here(one, release):
         assert alter(one, release, path, "t", 0, 9) == [ErrorCode.LOG_DIR_NOT_FOUND] * 2
 
 
+@pytest.mark.parametrize(
+    ("length", "partition"), [(214, 9), (213, 10), (213, -1), (205, 2**31 - 1)]
+)
+def test_a_name_too_long_for_a_future_replica_is_refused_from_2_8_on(
+    one, release, length, partition
+):
+    first = ErrorCode.LOG_DIR_NOT_FOUND
+    assert alter(one, release, "/no", "x" * (length - 1), partition) == [first]
+    later = release not in ("1.0", "2.2")
+    told = ErrorCode.INVALID_TOPIC_EXCEPTION if later else first
+    assert alter(one, release, "/no", "x" * length, partition) == [told]
+
+
 def test_a_replica_moves_and_is_found_there(one, release):
     logs = MemoryLogs(one.cluster.config_of, paths=("/a", "/b"))
     for replica in one.brokers[0].replicas:
