@@ -25,6 +25,7 @@ from touchstone.reference_impl.group.join_messages import (
     Rules,
     joined,
     refusal,
+    replaced,
     synced,
 )
 from touchstone.reference_impl.group.members import Group, Member
@@ -70,7 +71,9 @@ class Coordinator:
                 return self._refuse(ask, ErrorCode.UNKNOWN_MEMBER_ID)
             group = self.create(ask.group_id, now)
         ticket = self._admit(group, ask, now)
-        self.settle(group, now)
+        if not self.settle(group, now):  # what Kafka throws is told to the one who came last
+            group.stop_waiting(ticket)
+            ticket.give(refusal(ErrorCode.UNKNOWN_SERVER_ERROR, "", -1))
         return ticket
 
     def sync(
@@ -237,11 +240,12 @@ class Coordinator:
             self._lose_members(group, now)
         self.settle(group, now)
 
-    def settle(self, group: Group, now: int) -> None:
-        """Do what is due by now and set the alarm for what comes next."""
-        self._check_join(group, now)
+    def settle(self, group: Group, now: int) -> bool:
+        """Do what is due by now and set the alarm for what comes next; False where Kafka throws."""
+        sound = self._check_join(group, now)
         if group.state is not State.DEAD and group.id in self.groups:
             self._alarm(group.id, group.deadline())
+        return sound
 
     def forget(self, group: Group) -> None:
         """Let a group go that nobody asked to delete: it moved away, or it expired."""
@@ -348,18 +352,17 @@ class Coordinator:
         group.touch(member, now)
         before, cell = group.state, self.decide(group, Input.JOIN_STATIC)
         ticket = self._update(group, member, ask)
-        if cell.do is Do.REPLACE and group.elected(self.rules.tie) != group.protocol:
+        chosen = group.elected(self.rules.tie)
+        if cell.do is Do.REPLACE and chosen is None:
+            group.stop_waiting(ticket)
+            return Ticket(refusal(ErrorCode.UNKNOWN_SERVER_ERROR, "", -1))
+        if cell.do is Do.REPLACE and chosen != group.protocol:
             cell = self.decide(group, Input.JOIN_CHANGED)
         if cell.do is Do.ADMIT:
             self._rebalance(group, before, now)
         elif cell.do is Do.REPLACE:
             member.joining = None
-            leads = group.leader == new_id
-            answer = joined(group, member, with_members=leads and ask.may_skip)
-            if not ask.may_skip:
-                answer["leader"] = old_leader
-            answer["skip_assignment"] = leads and ask.may_skip
-            ticket.give(answer)
+            ticket.give(replaced(group, member, ask, old_leader))
         return ticket
 
     # --- the join phase ----------------------------------------------------------------------
@@ -386,31 +389,31 @@ class Coordinator:
         else:
             group.join_deadline, group.join_may_grow_ms = now + longest, None
 
-    def _check_join(self, group: Group, now: int) -> None:
-        """Whether the join phase is over: all are here, or its time is up (GROUP-13, GROUP-14)."""
+    def _check_join(self, group: Group, now: int) -> bool:
+        """End the join phase when all are here or its time is up (GROUP-13, GROUP-14)."""
         if group.state is not State.PREPARING:
-            return
+            return True
         due = group.join_deadline is not None and group.join_deadline <= now
         if group.join_may_grow_ms is not None:
             if not due:
-                return
+                return True
             if group.grown and group.join_may_grow_ms:
                 delay = min(self.rules.initial_delay_ms, group.join_may_grow_ms)
                 group.join_may_grow_ms -= delay
                 group.join_deadline, group.grown = now + delay, False
-                return
+                return True
         elif not due and not group.all_joined():
-            return
-        self._complete_join(group, now)
+            return True
+        return self._complete_join(group, now)
 
-    def _complete_join(self, group: Group, now: int) -> None:
-        """End the join phase, or wait on (GroupCoordinator.onCompleteJoin@2.8.2)."""
-        # Kafka throws where a consumer's metadata cannot be read (computeSubscribedTopics), and
-        # nobody tries again: no deadline may bring the group back here.
-        reads = self.rules.reads_subscriptions and bool(group.members)
-        if reads and not group.readable(group.elected(self.rules.tie)):
-            group.join_deadline = group.join_may_grow_ms = None
-            return
+    def _complete_join(self, group: Group, now: int) -> bool:
+        """End the join phase, or wait on (GroupCoordinator.onCompleteJoin@2.8.2). False where Kafka
+        throws at somebody: not in the first phase of a group, which a timer ends.
+        """
+        if group.is_stuck(self.rules.tie, reads=self.rules.reads_subscriptions):
+            by_timer = group.join_deadline is None or group.join_may_grow_ms is not None
+            group.join_deadline = group.join_may_grow_ms = None  # nobody tries again
+            return by_timer
         # An instance id outlives its absence (KIP-345): a static member is kept, and assigned to,
         # until its session ends; anybody else who did not come is out.
         absent = [m for m in group.members.values() if m.joining is None]
@@ -421,7 +424,7 @@ class Coordinator:
         if group.members and not present:  # only static members, all away: wait once more
             group.join_deadline = now + group.longest_rebalance()
             group.join_may_grow_ms = None
-            return
+            return True
         leader = group.members.get(group.leader or "")
         if present and (leader is None or leader.joining is None):
             group.leader = present[0].id  # maybeElectNewJoinedLeader: any that has joined
@@ -434,7 +437,7 @@ class Coordinator:
             # If this is lost, the generation before comes back with the log and times out; Kafka
             # only warns.
             self._keep(group, {}, now, lambda code, at: None)
-            return
+            return True
         group.protocol = group.elected(self.rules.tie)
         if self.rules.awaits_syncs:  # also those of static members that are away
             group.unsynced = set(group.members)
@@ -444,6 +447,7 @@ class Coordinator:
             group.touch(member, now)
             if ticket is not None:
                 ticket.give(joined(group, member, with_members=True))
+        return True
 
     # --- the sync phase ----------------------------------------------------------------------
 

@@ -96,6 +96,16 @@ def joined(group: Group, member: Member, *, with_members: bool) -> Answer:
     }
 
 
+def replaced(group: Group, member: Member, ask: Join, old_leader: str | None) -> Answer:
+    """What a static member hears that came back while its group stays as it is (KIP-814)."""
+    leads = group.leader == member.id
+    answer = joined(group, member, with_members=leads and ask.may_skip)
+    if not ask.may_skip:
+        answer["leader"] = old_leader
+    answer["skip_assignment"] = leads and ask.may_skip
+    return answer
+
+
 def synced(code: int, group: Group | None = None, assignment: bytes = b"") -> Answer:
     return {
         "error_code": code,

@@ -53,8 +53,8 @@ class Member:
                 return data
         return b""
 
-    def names(self) -> set[str]:
-        return {name for name, _ in self.protocols}
+    def names(self) -> list[str]:
+        return [name for name, _ in self.protocols]
 
     def vote(self, candidates: set[str]) -> str:
         return next(name for name, _ in self.protocols if name in candidates)
@@ -79,7 +79,9 @@ class Group:
     emptied_at_ms: int = 0
     offsets: Offsets = field(default_factory=dict)
     unstable: dict[int, Offsets] = field(default_factory=dict)  # by producer id
-    support: Counter[str] = field(default_factory=Counter)  # protocol -> members that have it
+    support: Counter[str] = field(default_factory=Counter)
+    """Protocol -> members that have it; one that names it twice counts twice, as in Kafka
+    (GroupMetadata.add@2.8.2, ClassicGroup.add@4.3.1), and then nobody has what all of them have."""
     earliest_expiry_ms: int | None = None  # no member's time is up before; None: not known
     absent: str | None = None  # one who had not joined when it was last looked for
     written: bool = False  # it was read from a record of its own, not only from its offsets
@@ -190,12 +192,28 @@ class Group:
         common = any(self.support[name] == len(self.members) for name in names)
         return protocol_type == self.protocol_type and common
 
-    def elected(self, tie: Order) -> str:
-        """The protocol most members prefer among those all support (GROUP-15)."""
+    def elected(self, tie: Order) -> str | None:
+        """The protocol most members prefer among those all support (GROUP-15); None without one."""
         candidates = self.candidates()
+        if not candidates:
+            return None
         votes = Counter(member.vote(candidates) for member in self.members.values())
         most = max(votes.values())
         return min((name for name in votes if votes[name] == most), key=tie)
+
+    def is_stuck(self, tie: Order, *, reads: bool) -> bool:
+        """Whether Kafka throws where the join phase ends: no protocol can be elected
+        (selectProtocol), or with `reads` a consumer's metadata of it cannot be read
+        (computeSubscribedTopics).
+        """
+        chosen = self.elected(tie)
+        return bool(self.members) and (chosen is None or (reads and not self.readable(chosen)))
+
+    def stop_waiting(self, ticket: Ticket[Struct]) -> None:
+        """Whose join ends with what Kafka throws is no longer waited with, nor is its session."""
+        for member in self.members.values():
+            if member.joining is ticket:
+                member.joining = member.expires_at_ms = None
 
     def all_joined(self) -> bool:
         if self.pending:

@@ -37,7 +37,7 @@ def handle(
     if code:
         generation = persona.quirk("groups.refused-join-has-generation")
         return fail(request, code) | {"generation_id": generation}
-    ask, group = _join(request), groups.coordinator.groups.get(group_id)
+    ask, group = _join(request, persona), groups.coordinator.groups.get(group_id)
     if group is not None and group.streams_group is not None:
         if group.streams_group.members:
             return fail(request, ErrorCode.INCONSISTENT_GROUP_PROTOCOL) | {"member_id": ""}
@@ -50,9 +50,13 @@ def handle(
     return waiting(ticket, partial(_answer, request.header.version))
 
 
-def _join(request: Request) -> Join:
+def _join(request: Request, persona: Persona) -> Join:
     """What the member asks for, in the words of the newest version."""
     body, version = request.body, request.header.version
+    protocols = [(row["name"], bytes(row["metadata"])) for row in body["protocols"]]
+    if persona.quirk("groups.protocols-are-a-set"):
+        first = dict(reversed(protocols))
+        protocols = [(name, first[name]) for name in dict.fromkeys(name for name, _ in protocols)]
     session = body["session_timeout_ms"]
     return Join(
         group_id=body["group_id"],
@@ -65,7 +69,7 @@ def _join(request: Request) -> Join:
             body["rebalance_timeout_ms"] if version >= FIRST_WITH_TIMEOUT else session
         ),
         protocol_type=body["protocol_type"],
-        protocols=[(row["name"], bytes(row["metadata"])) for row in body["protocols"]],
+        protocols=protocols,
         needs_id=version >= FIRST_ID_REQUIRED,
         may_skip=version >= FIRST_SKIP,
     )

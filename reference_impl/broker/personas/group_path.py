@@ -115,6 +115,12 @@ ROWS: Rows = {
         {"1.0": False, "2.2": True, "2.8": False},
         _SEEN,
     ),
+    "groups.protocols-are-a-set": (
+        "A protocol that JoinGroup names twice counts once; without the quirk twice, and its group "
+        "has no protocol that as many support as there are members.",
+        {"1.0": True, "2.2": False},
+        "GroupMetadata.candidateProtocols@1.0.2, supportedProtocols@2.2.1; observed on all five",
+    ),
     "groups.must-speak-their-protocol": (
         "A join phase of consumers does not end while one's metadata is no subscription: reading "
         "it throws, and nobody tries again (GroupMetadata.computeSubscribedTopics@2.8.2).",
