@@ -246,7 +246,7 @@ ROWS: Rows = {
     ),
     "alter.null-value-refuses-all": (
         "A null value in AlterConfigs is an error of every resource of the request.",
-        {"1.0": False, "2.8": True},
+        {"1.0": False, "2.8": True, "3.9": False},
         _SEEN,
     ),
     "alter.unknown-type-refuses-all": (

@@ -64,3 +64,6 @@ def test_a_null_value():
     assert altered("2.8", FINE, (TOPIC, "b", None)) == {"t": (-1, None), "b": (-1, None)}
     assert altered("2.8", FINE, (99, "b", None)) == {"t": (-1, None), "b": (-1, None)}
     assert altered("1.0", FINE, (TOPIC, "b", None)) == {"t": (0, None), "b": (-1, None)}
+    for release in ("3.9", "4.3"):
+        said = "Null value not supported for : retention.ms"
+        assert altered(release, FINE, (TOPIC, "b", None)) == {"t": (0, None), "b": (42, said)}
