@@ -305,6 +305,7 @@ def run_on_target(
     with RunningTarget(target, reach) as running:
         if special.replay is not None:
             if not reach.in_process and script_file.is_script(special.replay):
+                running.prepare()  # a script names what campaigns made before it
                 return FOUND if campaign_run.replay(special.replay, running.address) else 0
             return replay_case(special.replay, running.link)
         if special.record:
