@@ -154,7 +154,12 @@ def test_the_night_has_a_job_for_each_recorded_release():
     recorded = list(advertised.tables())
     assert [one.strip(' "') for one in cells.split(",")] == recorded
     newest = recorded[-1]
-    assert set(re.findall(r'"(?:reference|kafka)@([\d.]+)"', text)) == {newest}
+    fuzzed = re.findall(r"^ +- --target (\S+)(?: --against (\S+))?$", text, re.MULTILINE)
+    alone = [target for target, against in fuzzed if not against]
+    assert alone == [f"reference@{newest}", f"kafka@{newest}"]
+    compared = [target.removeprefix("reference@") for target, against in fuzzed if against]
+    assert {newest, recorded[0]} <= set(compared) <= set(recorded)
+    assert [against for _, against in fuzzed if against] == [f"kafka@{one}" for one in compared]
 
 
 def test_what_the_action_takes_is_what_it_hands_over():
