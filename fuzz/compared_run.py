@@ -9,6 +9,7 @@ import click
 
 from touchstone.fuzz import against, triage
 from touchstone.fuzz.campaign import Campaign
+from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import is_alive, stopwatch
@@ -63,9 +64,25 @@ def revived(both: Sequence[RunningTarget]) -> bool:
             return False
         click.echo(f"{each.target.name} died and is started again", err=True)
         each.restart()
-    for each in both:
-        each.prepare()
+    prepared(both)
     return True
+
+
+def prepared(both: Sequence[RunningTarget]) -> None:
+    """Give both what requests name. One on which that cannot be made any more (1.0.2 after a forged
+    request of a controller) is started again, and so is the other, which is to know as little.
+    Raises NotPrepared.
+    """
+    try:
+        for each in both:
+            each.prepare()
+    except NotPrepared as problem:
+        if not all(one.can_restart for one in both):
+            raise NotPrepared(f"{each.target.name}: {problem}") from None
+        tell(f"{each.target.name}: {problem}; both are started again")
+        for each in both:
+            each.restart()
+            each.prepare()
 
 
 def compared_until(
@@ -77,8 +94,7 @@ def compared_until(
 
     def wanted(so_far: against.Comparison) -> bool:
         if so_far.cases % RESTORE_EVERY == 0:
-            for each in both:  # each says ids of its own, and both get the same frames
-                each.prepare()
+            prepared(both)  # each says ids of its own, and both get the same frames
         return progress.wanted(so_far)
 
     return wanted

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import pytest
 
 from touchstone.fuzz import against
 from touchstone.fuzz.against import Comparison, Example, Group, Reviewed, outcome_class
 from touchstone.fuzz.campaign import campaigns
-from touchstone.fuzz.corpus_run import create_topics
+from touchstone.fuzz.compared_run import prepared
+from touchstone.fuzz.corpus_run import NotPrepared, create_topics
 from touchstone.fuzz.generator import TOPICS, Generator, Pair
 from touchstone.fuzz.lanes import Planned
 from touchstone.fuzz.oracles import sent_frame
@@ -142,6 +144,39 @@ def test_what_its_user_ends_is_whole_as_far_as_it_came():
             seed=1, wanted=wanted,
         )  # fmt: skip
     assert (found.cases, found.equal, found.interrupted) == (5, 5, True)
+
+
+class Forged:
+    """A target on which topics cannot be made any more until it is started again."""
+
+    def __init__(self, name: str, *, spoiled: bool = False, can_restart: bool = True) -> None:
+        self.target = SimpleNamespace(name=name)
+        self.spoiled, self.can_restart = spoiled, can_restart
+        self.done: list[str] = []
+
+    def prepare(self) -> None:
+        if self.spoiled:
+            raise NotPrepared("topics were not created")
+        self.done.append("prepared")
+
+    def restart(self) -> None:
+        self.spoiled = False
+        self.done.append("restarted")
+
+
+def test_one_that_cannot_be_prepared_is_started_again_with_the_other():
+    sound, spoiled = Forged("ours"), Forged("kafka", spoiled=True)
+    prepared([sound, spoiled])
+    assert (sound.done, spoiled.done) == (
+        ["prepared", "restarted", "prepared"],
+        ["restarted", "prepared"],
+    )
+
+
+def test_of_others_it_is_said_which_could_not_be_prepared():
+    both = [Forged("ours"), Forged("theirs", spoiled=True, can_restart=False)]
+    with pytest.raises(NotPrepared, match="^theirs: topics were not created$"):
+        prepared(both)
 
 
 def test_every_row_of_the_ledger_has_a_reason():
