@@ -217,7 +217,7 @@ class Validator:
             payload = self._decompressed(payload, header)
             skim = self._rules.skims_compressed and codec == target
         facts = self._records_of(payload, header, context, skim)
-        self._check_facts(facts, payload, header, config, context)
+        self._check_facts(facts, payload, header, config, context, skim)
         odd = bool(codec) and not facts.sequential
         if odd and codec == target and not self._rules.renumbers_compressed:
             raise LogError(
@@ -446,6 +446,7 @@ class Validator:
         header: v2.BatchHeader,
         config: TopicConfig,
         context: AppendContext,
+        skim: bool,
     ) -> None:
         """Key and timestamp rules from the summary; record by record only if it says so."""
         stamped = header.timestamp_type == v2.LOG_APPEND_TIME
@@ -459,7 +460,7 @@ class Validator:
                 record.key,
                 record.value,
             )
-            for record in v2.decode_records(payload, header.records_count, strict=False)
+            for record in v2.decode_records(payload, header.records_count, strict=False, skim=skim)
         ]
         self._judge.check(flat, stamped, config, context)
 
