@@ -63,7 +63,8 @@ class Canary:
     def watch(self, seconds: float) -> list[float]:
         """Milliseconds of each question that was asked within so many seconds, sorted.
 
-        One that is not answered in PATIENCE_S counts as that, and the canary connects anew.
+        One that is not answered in PATIENCE_S counts as that, and the canary connects anew, as
+        often as it takes: a peer may be gone, or too busy to accept.
         """
         took, ends = [], time.monotonic() + seconds
         while time.monotonic() < ends:
@@ -74,11 +75,18 @@ class Canary:
                     took.append((time.perf_counter() - began) * 1000)
                 except OSError:
                     took.append(PATIENCE_S * 1000)
-                    self.close()
-                    self._connect()
+                    self._connect_anew(ends)
                     break
             time.sleep(EVERY)
         return sorted(took)
+
+    def _connect_anew(self, until: float) -> None:
+        self.close()
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):
+                self._connect()
+                return
+            time.sleep(EVERY)
 
     def _questions(self) -> Iterator[tuple[int, int, dict[str, Any]]]:
         yield API_VERSIONS, 0, {}
