@@ -275,7 +275,7 @@ def create_partitions(
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
     if refused := _no_node(broker, names):
-        if broker.persona.quirk("create-partitions.failed-names-come-once"):
+        if not broker.persona.quirk("topics.each-repeated-entry-is-answered"):
             names = list(dict.fromkeys(names))
         return [Outcome.refused(name, refused) for name in names]
     asked = unbounded if validate_only else permit

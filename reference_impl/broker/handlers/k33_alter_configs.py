@@ -28,8 +28,8 @@ def handle(
     if len(set(resources)) < len(resources):
         if persona.quirk("alter.repeated-resource-never-answered"):
             return Wait(NEVER, (), lambda _: None, lambda _: None)
-        rows = list(dict(zip(resources, rows, strict=True)).values())
-        resources = list(dict.fromkeys(resources))
+        last = dict(zip(resources, rows, strict=True))
+        resources, rows = list(last), list(last.values())
     nulls = any(c["value"] is None for row in rows for c in row["configs"])
     if nulls and persona.quirk("alter.null-value-hangs-up"):
         return Hangup("a null config value")

@@ -50,7 +50,8 @@ ROWS: Rows = {
         _SEEN,
     ),
     "topics.each-repeated-entry-is-answered": (
-        "An entry that comes twice in CreateTopics or DeleteTopics is answered twice, in place.",
+        "An entry that comes twice in CreateTopics or DeleteTopics, or in a CreatePartitions that "
+        "fails as a whole, is answered twice, in place.",
         {"1.0": False, "2.8": True, "3.9": False},
         _SEEN,
     ),
@@ -252,11 +253,6 @@ ROWS: Rows = {
     "alter.unknown-type-refuses-all": (
         "A type of resource that AlterConfigs does not know is an error of every resource.",
         {"1.0": True, "3.9": False},
-        _SEEN,
-    ),
-    "create-partitions.failed-names-come-once": (
-        "Where a name ends the whole of CreatePartitions, one that came twice is answered once.",
-        {"1.0": True, "2.8": False},
         _SEEN,
     ),
     "zookeeper.refused-bounds-and-word": (
