@@ -99,12 +99,19 @@ def _seen_flexibly(address: Address, version: int, seconds: float) -> Sight:
 
 def sees(address: Address, expected: set[int]) -> bool:
     """Whether this broker serves, and knows these brokers alive under a controller."""
+    return lacks(address, expected) is None
+
+
+def lacks(address: Address, expected: set[int]) -> str | None:
+    """What keeps `sees` from being true, in words."""
     try:
         api_versions(address)
         sight = metadata(address)
-    except NotReady:
-        return False
-    return expected <= set(sight.brokers) and sight.controller >= 0
+    except NotReady as silence:
+        return f"it does not answer ApiVersions and Metadata ({silence})"
+    if missing := expected - set(sight.brokers):
+        return f"its Metadata lacks the brokers {sorted(missing)}"
+    return None if sight.controller >= 0 else "its Metadata has no controller"
 
 
 def _ask(address: Address, key: int, version: int, body: bytes, seconds: float) -> bytes:

@@ -177,7 +177,7 @@ class KafkaCluster:
             child.start()
         if not self.release.kraft:
             zookeeper = (self.host, ports[-1])
-            self.until(deadline, self.keepers, lambda: _listens(zookeeper), "ZooKeeper")
+            self.until(deadline, self.keepers, lambda: _unheard(zookeeper), "ZooKeeper")
         for node, address in addresses.items():
             self.nodes[node] = BrokerNode(self, node, address, self._broker(node, address, keeper))
             self.nodes[node].child.start()
@@ -296,19 +296,19 @@ class KafkaCluster:
         return path
 
     def until(
-        self, deadline: float, children: list[Child], done: Callable[[], bool], what: str
+        self, deadline: float, children: list[Child], lacks: Callable[[], str | None], what: str
     ) -> None:
-        """Poll `done`; an ended process is a StartFailed, the deadline is Late. The message has the
-        end of a log: that of the process that ended, or of the first child, which is waited for.
+        """Poll until nothing is lacking; an ended process is a StartFailed, the deadline is Late.
+        The message has the end of a log: that of the process that ended, or of the first child,
+        which is waited for.
         """
-        while not done():
+        while lacking := lacks():
             for child in children:
                 if child.exit_code is not None:
                     raise StartFailed(self._story(child, f"{what} ended with {child.exit_code}"))
             if time.monotonic() > deadline:
-                raise Late(
-                    self._story(children[0], f"{what} was not ready in {START_SECONDS:.0f} s")
-                )
+                late = f"{what} was not ready in {START_SECONDS:.0f} s: {lacking}"
+                raise Late(self._story(children[0], late))
             time.sleep(POLL_SECONDS)
 
     def _story(self, child: Child, what: str) -> str:
@@ -368,7 +368,7 @@ class BrokerNode:
             expected = set()
         children = [self.child, *self.cluster.keepers]
         self.cluster.until(
-            deadline, children, lambda: probe.sees(self.address, expected), f"broker {self.node}"
+            deadline, children, lambda: probe.lacks(self.address, expected), f"broker {self.node}"
         )
 
 
@@ -402,9 +402,9 @@ class _Dump:
             partial.rename(self.final)
 
 
-def _listens(address: Address) -> bool:
+def _unheard(address: Address) -> str | None:
     try:
         socket.create_connection(address, timeout=1).close()
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return f"it does not accept connections ({error.strerror or error})"
+    return None

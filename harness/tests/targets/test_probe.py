@@ -1,5 +1,6 @@
 """The probe believes a whole answer and nothing less."""
 
+import re
 import socket
 import struct
 import threading
@@ -106,3 +107,20 @@ def test_nobody_there_is_not_ready():
         held.bind(("127.0.0.1", 0))
         with pytest.raises(probe.NotReady, match="refused"):
             probe.metadata(held.getsockname())
+
+
+LEADERLESS = CLUSTER[:-8] + struct.pack(">ii", -1, 0)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "expected", "lacks"),
+    [
+        (CLUSTER, {0, 7}, None),
+        (CLUSTER, {0, 1, 2}, r"lacks the brokers \[1, 2\]"),
+        (LEADERLESS, {0, 7}, "has no controller"),
+        (b"", {0}, "does not answer"),
+    ],
+)
+def test_what_a_cluster_lacks(answering, cluster, expected, lacks):
+    said = probe.lacks(answering(framed(ROWS), framed(cluster)), expected)
+    assert said is None if lacks is None else re.search(lacks, said)
