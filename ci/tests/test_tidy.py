@@ -221,6 +221,7 @@ def test_the_walk_sees_every_room_and_no_environment(tmp_path: Path) -> None:
     assert [file.path for file in tidy.files(tmp_path)] == ["README.md", "harness/a.py"]
 
 
+@pytest.mark.slow
 def test_the_tree_follows_the_rules() -> None:
     found = tidy.problems(tidy.files())
     assert not found, "\n" + "\n".join(map(str, found))

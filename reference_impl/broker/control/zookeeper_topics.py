@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
@@ -274,10 +275,6 @@ def create_partitions(
     if len({node.rack is None for node in broker.cluster.eligible_brokers()}) > 1:
         refusal = unknown_error(broker, MIXED_RACKS)
         return [Outcome.refused(name, refusal) for name in dict.fromkeys(names)]
-    if refused := _no_node(broker, names):
-        if not broker.persona.quirk("topics.each-repeated-entry-is-answered"):
-            names = list(dict.fromkeys(names))
-        return [Outcome.refused(name, refused) for name in names]
     asked = unbounded if validate_only else permit
 
     def grown(broker: Broker, name: str, count: int, assignments: Rows | None) -> Rows:
@@ -285,6 +282,12 @@ def create_partitions(
         asked(len(added))
         return added
 
+    times = Counter(names)
+    if ended := _no_node(broker, times):
+        once = (row for row in rows if times[row[0]] == 1)
+        before = list(takewhile(lambda row: row[0] != ended.by, once))
+        grow(broker, before, grown, validate_only=validate_only)
+        return [Outcome.refused(name, ended.refusal) for name in _answered(broker, names)]
     outcomes, twice = grow(broker, rows, grown, validate_only=validate_only)
     if timeout <= 0 and not validate_only:
         outcomes = [each if each.code else each.timed_out() for each in outcomes]
@@ -293,14 +296,22 @@ def create_partitions(
     ]
 
 
-def _no_node(broker: Broker, names: Sequence[str]) -> ApiError | None:
-    """What ZooKeeper says of the first name that no node can have; those that come twice are not
-    looked for. Kafka has grown the topics before it by then, this broker has not.
+class _Ended(NamedTuple):
+    """The name that ends a request, and what all its rows are told."""
+
+    by: str
+    refusal: ApiError
+
+
+def _no_node(broker: Broker, times: Counter[str]) -> _Ended | None:
+    """The first name that no node of ZooKeeper can have; those that come twice are not looked for.
+    The topics before it have grown by then: in the order of the request as of 2.8, of a hash map
+    in Kafka before that, which is not followed here.
     """
-    for name, times in Counter(names).items():
+    for name, count in times.items():
         said = zookeeper_paths.refusal(f"/brokers/topics/{name}", broker.persona)
-        if said and times == 1:
-            return unknown_error(broker, said)
+        if said and count == 1:
+            return _Ended(name, unknown_error(broker, said))
     return None
 
 

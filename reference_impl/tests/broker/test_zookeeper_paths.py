@@ -59,8 +59,8 @@ def test_the_client_of_1_0_takes_the_ends_of_its_ranges(name):
     assert said == [None, invalid(name, "invalid character", AT)]
 
 
-def grown(release: str, *names: str) -> list[tuple]:
-    core = OneBroker(release)
+def grown(release: str, *names: str, core: OneBroker | None = None) -> list[tuple]:
+    core = core or OneBroker(release)
     core.topic("t")
     body = {
         "topics": [{"name": name, "count": 3, "assignments": None} for name in names],
@@ -77,6 +77,16 @@ def test_a_name_that_no_node_has_ends_the_whole_of_create_partitions():
         assert grown(release, "t", ".", "b", "b") == [(name, -1, said) for name in ("t", ".", "b")]
     assert grown("2.8", "t", ".", "b", "b") == [(name, -1, None) for name in ("t", ".", "b", "b")]
     assert grown("3.9", "t", ".") == [("t", 0, None), (".", 3, grown("3.9", ".")[0][2])]
+
+
+@pytest.mark.parametrize("release", ZOOKEEPER)
+def test_the_topics_before_it_have_grown(release):
+    core = OneBroker(release)
+    for name in ("before", "twice", "behind"):
+        core.topic(name)
+    grown(release, "before", "twice", ".", "behind", "twice", core=core)
+    sizes = {name: len(topic.partitions) for name, topic in core.cluster.topics.items()}
+    assert sizes == {"before": 3, "twice": 1, "behind": 1, "t": 1}
 
 
 def test_one_that_came_twice_is_not_looked_for():

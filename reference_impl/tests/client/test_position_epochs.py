@@ -130,7 +130,11 @@ def test_nothing_is_known_of_a_position_that_somebody_sought():
 
 @pytest.mark.parametrize("release", ["2.8", "4.3"])
 def test_commits_carry_the_epoch_of_what_was_read(release):
-    with serve(brokers=1, release=release) as cluster, Client(cluster.bootstrap) as client:
+    haste = {"group.initial.rebalance.delay.ms": "0"}
+    with (
+        serve(brokers=1, release=release, config=haste) as cluster,
+        Client(cluster.bootstrap) as client,
+    ):
         client.admin.create_topic("t")
         producer = client.producer()
         producer.send("t", b"0")

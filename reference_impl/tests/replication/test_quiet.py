@@ -14,7 +14,7 @@ from touchstone.reference_impl.broker.data.fetch_sessions import Session
 from touchstone.reference_impl.tests.replication.wires import LAG, Wires
 
 WITH_SESSIONS = ("2.2", "2.8", "3.9", "4.3")
-FEW, MANY = 3, 60
+FEW, MANY = 3, 30
 
 
 def settled(release: str, partitions: int) -> Wires:
