@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+import pytest
+
 from touchstone.ci.tidy import ROOT, files
 
 # Folders whose modules are searched for values of a class: no one names the value.
@@ -26,6 +28,7 @@ def names_of(tree: ast.Module) -> Iterator[str]:
             yield node.name
 
 
+@pytest.mark.slow
 def test_every_name_of_a_shipped_module_is_used():
     """A private one in its own module, any other somewhere."""
     tree = [*files()]

@@ -308,6 +308,7 @@ def test_smoke_names_every_broker_of_a_cluster():
     assert f"it names its brokers: {named}\n" in done.output
 
 
+@pytest.mark.slow
 def test_smoke_tells_a_silent_port_from_a_closed_one(monkeypatch):
     monkeypatch.setattr(smoke, "SECONDS", 0.3)
     monkeypatch.setattr(external, "SECONDS", 0.3)
@@ -365,6 +366,7 @@ def test_a_release_without_consumer_groups_has_no_workload_of_them():
 # coverage and record
 
 
+@pytest.mark.slow
 def test_coverage_counts_every_cell():
     done = run("coverage", "--gaps")
     assert done.exit_code == 0, done.output

@@ -178,7 +178,7 @@ class Server:
             if type(item) is Channel:
                 if events & WRITE:
                     self._flush(item)
-                if events & READ and not item.closing:
+                if events & READ:
                     self._readable(item)
             elif item is None:
                 self._wake_end.recv(4096)
@@ -238,7 +238,8 @@ class Server:
         self._selector.register(channel.sock, READ, channel)
 
     def _readable(self, channel: Channel) -> None:
-        if channel.busy or channel.outbox or channel.frames or not channel.may_read():
+        waits = channel.busy or channel.outbox or channel.frames or channel.closing
+        if waits or not channel.may_read():
             self._watch(channel, channel.events & ~READ)
             return
         try:

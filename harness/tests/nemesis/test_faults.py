@@ -113,6 +113,7 @@ def test_somebody_elses_brokers_are_left_alone(cluster):
     assert sorted(campaign.unsupported(sorted(faults()), other)) == sorted(faults())
 
 
+@pytest.mark.slow
 def test_a_fault_that_did_not_bite_makes_a_run_inconclusive(cluster, tmp_path, monkeypatch):
     class Toothless:
         SENTENCE, ISOLATION = "It does nothing.", None

@@ -156,6 +156,7 @@ def test_nobody_there_is_an_error():
             client.ask("ApiVersions", {})
 
 
+@pytest.mark.slow
 def test_the_readme_runs():
     text = Path(touchstone.reference_impl.client.__file__).with_name("README.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)

@@ -108,6 +108,22 @@ def test_a_peer_that_only_ends_its_direction_is_still_answered():
         assert peer.frame() is None
 
 
+def test_who_waits_behind_a_broken_size_keeps_nobody_busy(monkeypatch):
+    """What comes after the size is never read, and is there to be read until the answer is out."""
+    with serve() as running, Peer(running.bootstrap[0]) as peer:
+        topic(running, "t")
+        turns, turn = [], running.server._turn
+        monkeypatch.setattr(running.server, "_turn", lambda: (turns.append(1), turn()))
+        peer.send(FETCH, 4, 1, reading("t", wait=400))
+        peer.sock.sendall(struct.pack(">i", -1))
+        with Peer(running.bootstrap[0]) as other:
+            other.ask(API_VERSIONS, 0, {})  # by then that was read
+        peer.sock.sendall(bytes(100))
+        before = len(turns)
+        assert peer.frame()[:4] == struct.pack(">i", 1)
+        assert len(turns) - before < 100, "thousands where the loop looks again at once"
+
+
 def test_connections_never_used_end_with_the_broker_at_least():
     config = {"connections.max.idle.ms": "40"}
     with serve(release="1.0", config=config) as running, Peer(running.bootstrap[0]) as unused:

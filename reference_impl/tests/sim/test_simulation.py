@@ -13,6 +13,7 @@ SEEN_AT = {"isr-never-shrunk": 84}  # the seed to try first: others cost 10 s ea
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (1, 2))]
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_traces():
     first, second, other = (trial(seed, seconds=3, kinds=["kill"]) for seed in (5, 5, 6))
     assert (first.digest, first.acknowledged) == (second.digest, second.acknowledged)
