@@ -135,6 +135,7 @@ def test_a_provenance_without_day_or_commit_counts_as_none(tmp_path, lacks):
     assert without_provenance(tmp_path) == {"2.8": (1, 1)}
 
 
+@pytest.mark.slow
 def test_every_recorded_case_says_who_answered():
     """`touchstone record --target kafka@RELEASE` records a case again with its provenance."""
     lacking = set()

@@ -51,6 +51,7 @@ def test_dropping_keeps_the_rest_and_no_empty_file(tmp_path):
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_coverage_calls_them_mistakes_until_they_are_dropped(tmp_path, monkeypatch):
     recorded(tmp_path, "4.3", "gone", "gone.one[v7]")
     monkeypatch.setattr(stale.find, "__defaults__", (tmp_path,))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from touchstone.harness.model.target import Shape, Target, Unavailable
-from touchstone.harness.targets import described, facts, parse, probe
+from touchstone.harness.targets import described, diagnosis, facts, parse, probe
 from touchstone.harness.targets.external import ExternalTarget
 from touchstone.harness.targets.liars import LIARS, LyingServer
 from touchstone.reference_impl.io.server import serve
@@ -133,7 +133,8 @@ def test_nobody_there_is_a_reason():
 
 
 @pytest.mark.parametrize("name", ["always-closes", "garbage"])
-def test_who_does_not_speak_kafka_is_a_target_all_the_same(name):
+def test_who_does_not_speak_kafka_is_a_target_all_the_same(name, monkeypatch):
+    monkeypatch.setattr(diagnosis.of, "__defaults__", (0.05,))
     with LyingServer(LIARS[name], somebody()) as server:
         target = ExternalTarget((server.address,))
         assert target.start(Shape()).bootstrap == (server.address,)

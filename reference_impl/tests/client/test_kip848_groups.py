@@ -230,6 +230,7 @@ def test_a_pattern_is_matched_here_or_there_and_one_takes_back_the_other():
     assert heartbeats(runner)[-1]["subscribed_topic_regex"] is None
 
 
+@pytest.mark.slow
 def test_two_members_share_a_topic_hand_over_and_read_each_record_once():
     options = {"protocol": "consumer", "reset": "earliest", "max_wait_ms": 20}
     beat = "group.consumer.{}heartbeat.interval.ms"

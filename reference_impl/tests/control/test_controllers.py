@@ -255,7 +255,7 @@ TOO_LARGE = "Unable to perform excessively large batch operation."
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
-        ([9999], (0, None)),
+        pytest.param([9999], (0, None), marks=pytest.mark.slow),
         ([10_000], (44, TOO_LARGE)),
         ([10_001], (44, TOO_MANY)),
         ([2**31 - 1], (44, TOO_MANY)),

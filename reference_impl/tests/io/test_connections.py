@@ -87,6 +87,7 @@ def gone(running, *, monkeypatch):
 
 def test_a_peer_that_breaks_its_connection_while_it_waits_is_let_go(monkeypatch):
     """Its request would wait ten minutes; the bytes behind it would never be read."""
+    monkeypatch.setattr(event_loop, "_LOOK_MS", 50)
     with serve() as running:
         topic(running, "t")
         seen = gone(running, monkeypatch=monkeypatch)
@@ -99,10 +100,11 @@ def test_a_peer_that_breaks_its_connection_while_it_waits_is_let_go(monkeypatch)
         assert len(running.brokers[0].purgatory) == 0
 
 
-def test_a_peer_that_only_ends_its_direction_is_still_answered():
+def test_a_peer_that_only_ends_its_direction_is_still_answered(monkeypatch):
+    monkeypatch.setattr(event_loop, "_LOOK_MS", 50)
     with serve() as running, Peer(running.bootstrap[0]) as peer:
         topic(running, "t")
-        peer.send(FETCH, 4, 1, reading("t", wait=1300))  # longer than one look at muted peers
+        peer.send(FETCH, 4, 1, reading("t", wait=200))  # longer than one look at muted peers
         peer.sock.shutdown(socket.SHUT_WR)
         assert peer.frame()[:4] == struct.pack(">i", 1)
         assert peer.frame() is None
@@ -173,8 +175,8 @@ def test_without_descriptors_a_listener_waits_and_says_so_once(
 ):
     """It stays readable all the while, so a loop that looked at it would do nothing else."""
     caplog.set_level(logging.WARNING, "touchstone.server")
-    if ends == "a connection":
-        monkeypatch.setattr(event_loop, "_LOOK_MS", 500_000)
+    look_ms = 500_000 if ends == "a connection" else 200
+    monkeypatch.setattr(event_loop, "_LOOK_MS", look_ms)
     with serve() as running, Peer(running.bootstrap[0]) as early:
         early.ask(API_VERSIONS, 0, {})
         exhausted.code = code

@@ -92,6 +92,7 @@ def test_a_broker_that_starts_again_counts_from_zero(cluster):
     assert cluster.metrics(leader)[MESSAGES] == 1
 
 
+@pytest.mark.slow
 def test_nothing_of_it_is_loaded_before_somebody_asks():
     argv = [sys.executable, "-c", UNTOUCHED]
     said = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60)

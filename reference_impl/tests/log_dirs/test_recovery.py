@@ -83,6 +83,7 @@ def test_a_killed_process_loses_nothing_and_goes_on(tmp_path):
     dirs.release()
 
 
+@pytest.mark.slow
 def test_a_log_torn_at_any_byte_of_its_last_batch_keeps_the_others(tmp_path):
     before = a_kill(tmp_path / "whole")
     size = file_of(tmp_path / "whole", 6, names.LOG).stat().st_size

@@ -78,12 +78,16 @@ class Wires:
 
     # --- time and frames ---------------------------------------------------------------------
 
-    def run(self, ms: int = 0) -> None:
-        """Let that much time pass, and everything happen that does."""
+    def run(self, ms: int = 0, *, until: Connection | None = None) -> None:
+        """Let that much time pass, and everything happen that does: at most until that client has
+        its answer, and what happens at the same instant has happened.
+        """
         end = self.now + ms
         while True:
             while self._queue or self._due(self.now):
                 self._turn()
+            if until in self._answers:
+                return
             later = [at for b in self.brokers if (at := b.deadline()) is not None]
             if not later or min(later) > end:
                 break

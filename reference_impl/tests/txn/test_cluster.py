@@ -32,7 +32,7 @@ class Town(Wires):
     def say(self, broker, api, version, body):
         """The decoded answer, also when a follower has to leave the in-sync set first."""
         client = self.send(broker, api, version, body)
-        self.run(4 * LAG)
+        self.run(4 * LAG, until=client)
         return self.answer(client, api, version)
 
     def begin(self, broker=COORDINATOR):
