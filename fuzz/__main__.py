@@ -128,8 +128,9 @@ def command(
     with ending(target, other):
         if master is not None:
             plan = driver.Plan(
-                word, tuple(one.name for one, _ in picked), seed, share, cases, out, mine
-            )
+                driver.named_anywhere(word), tuple(one.name for one, _ in picked), seed, share,
+                cases, out, mine,
+            )  # fmt: skip
             driver.refuse_shared(target, is_shared=shared)
             sys.exit(driver.run_sharded(plan, master, shards))
         if client is not None:

@@ -21,10 +21,13 @@ from touchstone.fuzz.triage import Settled, grouped, terminal_lines, write_settl
 from touchstone.harness.model.target import Target, Unavailable
 from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark.shards import shards as spark_shards
+from touchstone.harness.targets import file_of, shipped
+from touchstone.harness.targets.described import DescribedTarget
 
 FOUND, INCOMPLETE = 1, 3
 OWN_BROKER = ("reference", "process")
-"""Kinds of targets that each task starts for itself."""
+"""Kinds of targets that each task starts for itself; so it does a target file's, at ports of its
+own."""
 
 
 @dataclass(frozen=True)
@@ -42,11 +45,18 @@ class Plan:
 
 def refuse_shared(target: Target, *, is_shared: bool) -> None:
     """Raise Unavailable for a target that all tasks would play on at once, unless that is meant."""
-    if target.kind not in OWN_BROKER and not is_shared:
+    by_file = isinstance(target, DescribedTarget) and target.draws_ports
+    if not (is_shared or by_file or target.kind in OWN_BROKER):
         raise Unavailable(
             f"{target.name} is one target for all shards: cases of one would be answered by what "
             "others left (--shards-share-target if that is meant)"
         )
+
+
+def named_anywhere(target: str) -> str:
+    """A target's name for workers, whose folder is another: the path of a file is absolute."""
+    file = file_of(target)
+    return target if file is None or target in shipped() else str(file.absolute())
 
 
 def run_sharded(plan: Plan, master: str, shards: int) -> int:

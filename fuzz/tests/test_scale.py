@@ -12,7 +12,16 @@ from click.testing import CliRunner
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.campaign import Result
 from touchstone.fuzz.corpus_run import NotPrepared
-from touchstone.fuzz.scale.driver import Plan, chores, jobs, merged, refuse_shared, write
+from touchstone.fuzz.detection.planted import target_file
+from touchstone.fuzz.scale.driver import (
+    Plan,
+    chores,
+    jobs,
+    merged,
+    named_anywhere,
+    refuse_shared,
+    write,
+)
 from touchstone.fuzz.scale.tasks import Played, play_shard, settle_groups, share_of
 from touchstone.fuzz.triage import grouped
 from touchstone.harness.model.target import Unavailable
@@ -103,6 +112,17 @@ def test_one_target_for_all_shards_has_to_be_meant():
         refuse_shared(target, is_shared=False)
     refuse_shared(target, is_shared=True)
     refuse_shared(parse("reference"), is_shared=False)
+
+
+def test_a_target_file_is_started_by_each_shard_where_its_ports_are_drawn(tmp_path, monkeypatch):
+    path = target_file(tmp_path, ())
+    refuse_shared(parse(str(path)), is_shared=False)
+    path.write_text(path.read_text().replace('per = "broker"', 'per = "broker"\nport = 9092'))
+    with pytest.raises(Unavailable, match="--shards-share-target"):
+        refuse_shared(parse(str(path)), is_shared=False)
+    monkeypatch.chdir(tmp_path)
+    assert named_anywhere(path.name) == str(path), "a worker is in a folder of its own"
+    assert [named_anywhere(name) for name in ("kfake", "kafka@4.3")] == ["kfake", "kafka@4.3"]
 
 
 def test_the_command_refuses_a_shared_target():

@@ -147,7 +147,13 @@ class DescribedTarget:
         one, which those of one process cannot, and their ports differ.
         """
         start = self.described.start
-        return start is not None and start.per == "broker" and start.port is None
+        return self.draws_ports and start is not None and start.per == "broker"
+
+    @property
+    def draws_ports(self) -> bool:
+        """Whether it is started here, at ports that are free: several can stand side by side."""
+        start = self.described.start
+        return start is not None and start.port is None
 
     def twin(self) -> DescribedTarget:
         """Another of the same file, with room for one cluster of its own."""
