@@ -15,9 +15,11 @@ from typing import Any
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, KEPT, RESET, SILENT, Outcome, signature
 from touchstone.fuzz.script import Expected, referenced_value
+from touchstone.fuzz.segments import SIZE
 from touchstone.fuzz.sequences.played import Played
 from touchstone.harness.model.path import PathError, get
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.headers import decode_request
 from touchstone.reference_impl.wire.schema import Struct
 
 CODES = ("error_code", "partition_error_code", "acknowledge_error_code")
@@ -45,14 +47,32 @@ def code_of(body: Struct) -> int:
     return next((code for code in codes_in(body) if code), 0)
 
 
-def was_refused(body: Struct) -> bool:
-    """Whether an answer says that all of its request was refused, and so changed nothing: by its
-    own error code where it has one (a session counts a request whose partitions are refused), else
-    by that of every row.
+ADDS_FIRST = {0: 12, 28: 5}
+"""Produce and TxnOffsetCommit, from the versions of KIP-890: what they write to is in the
+transaction before the records are looked at (seen on 4.3.1), so a refusal of these leaves it there.
+"""
+
+
+def was_refused(body: Struct, wire: bytes = b"") -> bool:
+    """Whether an answer says that all of its request (`wire`) was refused, and so changed nothing:
+    by its own error code where it has one (a session counts a request whose partitions are
+    refused), else by that of every row.
     """
+    if _adds_first(wire):
+        return False
     own = body.get("error_code")
     codes = list(codes_in(body)) if own is None else [own]
     return bool(codes) and all(codes) and not CHANGING & set(codes)
+
+
+def _adds_first(wire: bytes) -> bool:
+    sent = sent_frame(wire)
+    if sent.version < ADDS_FIRST.get(sent.key, sent.version + 1):
+        return False
+    try:
+        return decode_request(wire[SIZE:]).body["transactional_id"] is not None
+    except ValueError:
+        return False  # nor does the target know what to add
 
 
 def signature_of(played: Played) -> str:
@@ -64,13 +84,19 @@ def signature_of(played: Played) -> str:
 
 
 def complaint(played: Played) -> tuple[int, str] | None:
-    """(number of the step, what is wrong) of the first step that was not as expected."""
-    for number, (step, outcome) in enumerate(
-        zip(played.script.steps, played.outcomes, strict=False)
-    ):
-        if step.faults and not _refused(played, number, outcome):
-            return None  # and the player has gone on without what the script expects
+    """(number of the step, what is wrong) of the first step that was not as expected. From the
+    first broken request on that was not refused nobody knows what to expect: neither of later
+    steps, nor of those that still waited then, which it may have released.
+    """
+    steps = list(zip(played.script.steps, played.outcomes, strict=False))
+    known = next(
+        (n for n, (step, got) in enumerate(steps) if step.faults and not _refused(played, n, got)),
+        len(steps),
+    )
+    for number, (step, outcome) in enumerate(steps[:known]):
         if step.expected is None:
+            continue
+        if step.expected.held and known < len(steps) and _unreleased(played, number, known):
             continue
         wrong = _wrong(played, number, step.expected, outcome)
         if wrong:
@@ -87,7 +113,12 @@ def as_expected(played: Played) -> str | None:
 def _refused(played: Played, number: int, outcome: Outcome) -> bool:
     body = played.answers.get(number)
     at_once = number not in played.held
-    return at_once and outcome.end == KEPT and body is not None and was_refused(body)
+    return (
+        at_once
+        and outcome.end == KEPT
+        and body is not None
+        and was_refused(body, played.sent[number])
+    )
 
 
 def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) -> str | None:
@@ -108,10 +139,11 @@ def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) ->
     return None if code_of(body) else other_values(played.answers, body, expected)
 
 
-def _unreleased(played: Played, number: int) -> bool:
+def _unreleased(played: Played, number: int, before: int | None = None) -> bool:
+    """Whether no step of the script, or of those before one, releases this one."""
     return not any(
         step.expected is not None and step.expected.releases == number
-        for step in played.script.steps
+        for step in played.script.steps[:before]
     )
 
 

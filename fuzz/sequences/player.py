@@ -113,7 +113,9 @@ class Session:
             outcome = self._try(number, step)
         if step.faults and outcome is not None:
             body = self.answers.get(number)
-            self._astray |= outcome.end != KEPT or body is None or not was_refused(body)
+            self._astray |= (
+                outcome.end != KEPT or body is None or not was_refused(body, self.sent[number])
+            )
         if step.faults and outcome is None:
             self.held.add(number)
             self._astray = True

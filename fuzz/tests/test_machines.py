@@ -27,6 +27,8 @@ from touchstone.fuzz.sequences.scripted import Scripted, walked_cases
 from touchstone.fuzz.targets import SMALL_CLUSTER
 from touchstone.harness.model import advertised
 from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.wire.framing import framed
+from touchstone.reference_impl.wire.headers import encode_request
 
 RELEASES = ("1.0", "2.2", "2.8", "3.9", "4.3")
 RANGES = advertised.table("4.3")
@@ -198,3 +200,15 @@ def test_a_planted_defect_is_found_and_made_small(switch, name):
 )
 def test_only_a_request_that_is_refused_as_a_whole_changes_nothing(body, refused):
     assert was_refused(body) is refused
+
+
+@pytest.mark.parametrize(
+    ("version", "transaction", "refused"), [(12, "t", False), (12, None, True), (11, "t", True)]
+)
+def test_a_refused_produce_of_a_version_2_transaction_leaves_its_partition_there(
+    version, transaction, refused
+):
+    body = {"transactional_id": transaction, "acks": -1, "timeout_ms": 9, "topic_data": []}
+    wire = framed(encode_request(0, version, 7, "test", body))
+    assert was_refused({"partition_responses": [{"error_code": 87}]}, wire) is refused
+    assert was_refused({"partition_responses": [{"error_code": 87}]}, wire[:-1]) is True

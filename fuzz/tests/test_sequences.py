@@ -268,6 +268,18 @@ def test_a_broken_request_that_was_kept_waiting_may_have_changed_something(held,
     assert (as_expected(replace(played, script=script, held=held)) is not None) is judged
 
 
+@pytest.mark.parametrize(("faults", "judged"), [((), True), (("field_edge",), False)])
+def test_what_waited_may_have_been_released_by_a_broken_request_that_was_taken(faults, judged):
+    """A sync waits for the leader's; a join of the leader ends it (seen on 4.3.1)."""
+    played = answers(FINE | {"error_code": 27}, FINE, FINE)
+    waits, joins, syncs = played.script.steps
+    waits = replace(waits, expected=Expected(held=True))
+    joins = replace(joins, expected=None, faults=faults)
+    syncs = replace(syncs, expected=Expected(releases=0))
+    script = Script((waits, joins, syncs))
+    assert (as_expected(replace(played, script=script)) is not None) is judged
+
+
 def test_values_are_compared_with_literals_and_with_earlier_answers():
     played = answers(FINE, FINE | {"throttle_time_ms": 4})
     for plus, holds in ((4, True), (0, False)):
