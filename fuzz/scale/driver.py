@@ -26,8 +26,7 @@ from touchstone.harness.targets.described import DescribedTarget
 
 FOUND, INCOMPLETE = 1, 3
 OWN_BROKER = ("reference", "process")
-"""Kinds of targets that each task starts for itself; so it does a target file's, at ports of its
-own."""
+"""Kinds of targets that each task starts for itself."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,9 @@ class Plan:
 
 
 def refuse_shared(target: Target, *, is_shared: bool) -> None:
-    """Raise Unavailable for a target that all tasks would play on at once, unless that is meant."""
+    """Raise Unavailable for a target that all tasks would play on at once, unless that is meant.
+    The brokers of a target file are started by each task where their ports are drawn.
+    """
     by_file = isinstance(target, DescribedTarget) and target.draws_ports
     if not (is_shared or by_file or target.kind in OWN_BROKER):
         raise Unavailable(

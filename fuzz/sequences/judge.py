@@ -2,8 +2,8 @@
 
 A script's signature is the fold of its steps' signatures (`fuzz.outcome`), each with its API key.
 Judgement of a step stops at the first one that is not as expected: what the target believes from
-there on, nobody knows. After a broken request it goes on only where the target refused that
-(`was_refused`) at once, because such a request changes nothing. One that was kept waiting may be
+there on, nobody knows. After a broken request it goes on only where the target refused that at once
+and nothing of it is left (`changed_nothing`). One that was kept waiting may be
 refused in the end, and has had others answered differently meanwhile. Pure.
 """
 
@@ -28,6 +28,12 @@ CODES = ("error_code", "partition_error_code", "acknowledge_error_code")
 CHANGING = {int(E.MEMBER_ID_REQUIRED), int(E.CONCURRENT_TRANSACTIONS), int(E.NOT_COORDINATOR)}
 """Refusals that leave something behind: a member that is expected, a transaction being aborted."""
 
+ADDS_FIRST = {0: 12, 28: 5}
+"""Produce and TxnOffsetCommit, from the versions of KIP-890: what they write to is in the
+transaction before it is looked at, so a refusal leaves it there. Produce was seen on 4.3.1,
+TxnOffsetCommit is from the KIP and not seen yet.
+"""
+
 
 def codes_in(value: Any) -> Iterator[int]:
     """Every error code of an answer, 0 included, in the order of its fields."""
@@ -47,27 +53,28 @@ def code_of(body: Struct) -> int:
     return next((code for code in codes_in(body) if code), 0)
 
 
-ADDS_FIRST = {0: 12, 28: 5}
-"""Produce and TxnOffsetCommit, from the versions of KIP-890: what they write to is in the
-transaction before the records are looked at (seen on 4.3.1), so a refusal of these leaves it there.
-"""
-
-
-def was_refused(body: Struct, wire: bytes = b"") -> bool:
-    """Whether an answer says that all of its request (`wire`) was refused, and so changed nothing:
-    by its own error code where it has one (a session counts a request whose partitions are
-    refused), else by that of every row.
+def was_refused(body: Struct) -> bool:
+    """Whether an answer says that all of its request was refused, and so changed nothing: by its
+    own error code where it has one (a session counts a request whose partitions are refused), else
+    by that of every row.
     """
-    if _adds_first(wire):
-        return False
     own = body.get("error_code")
     codes = list(codes_in(body)) if own is None else [own]
     return bool(codes) and all(codes) and not CHANGING & set(codes)
 
 
+def changed_nothing(wire: bytes, outcome: Outcome, body: Struct | None) -> bool:
+    """Whether what was sent was refused, and its refusal leaves nothing behind. `body`: of the
+    answer, None where none parses.
+    """
+    refused = outcome.end == KEPT and body is not None and was_refused(body)
+    return refused and not _adds_first(wire)
+
+
 def _adds_first(wire: bytes) -> bool:
     sent = sent_frame(wire)
-    if sent.version < ADDS_FIRST.get(sent.key, sent.version + 1):
+    least = ADDS_FIRST.get(sent.key)
+    if least is None or sent.version < least:
         return False
     try:
         return decode_request(wire[SIZE:]).body["transactional_id"] is not None
@@ -111,14 +118,8 @@ def as_expected(played: Played) -> str | None:
 
 
 def _refused(played: Played, number: int, outcome: Outcome) -> bool:
-    body = played.answers.get(number)
     at_once = number not in played.held
-    return (
-        at_once
-        and outcome.end == KEPT
-        and body is not None
-        and was_refused(body, played.sent[number])
-    )
+    return at_once and changed_nothing(played.sent[number], outcome, played.answers.get(number))
 
 
 def _wrong(played: Played, number: int, expected: Expected, outcome: Outcome) -> str | None:

@@ -24,7 +24,7 @@ from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcom
 from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER, require_answers
 from touchstone.fuzz.script import Script, Step, filled
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
-from touchstone.fuzz.sequences.judge import code_of, other_values, was_refused
+from touchstone.fuzz.sequences.judge import changed_nothing, code_of, other_values
 from touchstone.fuzz.sequences.played import Played
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response
@@ -113,9 +113,7 @@ class Session:
             outcome = self._try(number, step)
         if step.faults and outcome is not None:
             body = self.answers.get(number)
-            self._astray |= (
-                outcome.end != KEPT or body is None or not was_refused(body, self.sent[number])
-            )
+            self._astray |= not changed_nothing(self.sent[number], outcome, body)
         if step.faults and outcome is None:
             self.held.add(number)
             self._astray = True

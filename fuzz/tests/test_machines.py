@@ -19,9 +19,10 @@ from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine, Var
 from touchstone.fuzz.machines.walk import Model, cells_of, walk
 from touchstone.fuzz.machines.walked_scripts import WalkedScripts
+from touchstone.fuzz.outcome import KEPT, Outcome
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.script import Reference
-from touchstone.fuzz.sequences.judge import as_expected, was_refused
+from touchstone.fuzz.sequences.judge import as_expected, changed_nothing, was_refused
 from touchstone.fuzz.sequences.player import Player
 from touchstone.fuzz.sequences.scripted import Scripted, walked_cases
 from touchstone.fuzz.targets import SMALL_CLUSTER
@@ -210,5 +211,6 @@ def test_a_refused_produce_of_a_version_2_transaction_leaves_its_partition_there
 ):
     body = {"transactional_id": transaction, "acks": -1, "timeout_ms": 9, "topic_data": []}
     wire = framed(encode_request(0, version, 7, "test", body))
-    assert was_refused({"partition_responses": [{"error_code": 87}]}, wire) is refused
-    assert was_refused({"partition_responses": [{"error_code": 87}]}, wire[:-1]) is True
+    answer = Outcome((), KEPT), {"partition_responses": [{"error_code": 87}]}
+    assert changed_nothing(wire, *answer) is refused
+    assert changed_nothing(wire[:-1], *answer) is True
