@@ -18,8 +18,7 @@ from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.fuzz import plans
 from touchstone.fuzz.campaign import BadCampaign, Campaign, campaigns
 from touchstone.fuzz.cases import BadCase
-from touchstone.fuzz.clients.command import ClientBounds, run_client
-from touchstone.fuzz.clients.known import CLIENTS
+from touchstone.fuzz.clients.command import CLIENTS_AT_A_TIME, ClientBounds, run_client
 from touchstone.fuzz.compared_run import run_against
 from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.runner import NotLoopback
@@ -66,7 +65,10 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option("--from", "sources", multiple=True, type=click.Path(exists=True, path_type=Path),
               help="Transcripts and captures for the campaign sequences.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
-@click.option("--jobs", default=1, type=click.IntRange(1), help="Processes that share the cases.")
+@click.option(
+    "--jobs", type=click.IntRange(1),
+    help=f"Processes that share the cases; 1, or {CLIENTS_AT_A_TIME} clients.",
+)  # fmt: skip
 @click.option("--connection-per-case", "fresh", is_flag=True, help="Instead of some that last.")
 @click.option("--in-process", is_flag=True, help="reference@R without sockets.")
 @click.option("--guided", is_flag=True, help="Build on frames that showed something new.")
@@ -82,14 +84,14 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option(
     "--against", "oracle", metavar="T", help="Compare each case's outcome with this one's."
 )
-@click.option("--client", type=click.Choice(list(CLIENTS)), help="Spoil answers to this client.")
+@click.option("--client", metavar="C", help="Spoil answers to this client: as for pytest suites/.")
 @click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
 @click.option("--shards", default=2, help="Each with a broker of its own.")
 @click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
-    out: Path, replay: Path | None, record: bool, jobs: int, fresh: bool, in_process: bool,
+    out: Path, replay: Path | None, record: bool, jobs: int | None, fresh: bool, in_process: bool,
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
     oracle: str | None, client: str | None, master: str | None, shards: int, shared: bool,
     sources: tuple[Path, ...], mine: bool,
@@ -123,7 +125,7 @@ def command(
     covered = guidance is not None if coverage is None else coverage
     shares = sum(campaign.source != "corpus" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs, sources)
+    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs or 1, sources)
     reach = Reach(fresh=fresh, in_process=in_process, mine=mine)
     with ending(target, other):
         if master is not None:
@@ -134,7 +136,8 @@ def command(
             driver.refuse_shared(target, is_shared=shared)
             sys.exit(driver.run_sharded(plan, master, shards))
         if client is not None:
-            asked = ClientBounds(seed, cases, seconds, out, replay)
+            at_a_time = jobs or CLIENTS_AT_A_TIME
+            asked = ClientBounds(seed, cases, seconds, out, replay, at_a_time)
             sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, reach))
@@ -146,6 +149,8 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
     """Say what came in between, leave with its exit code, and stop the targets."""
     try:
         yield
+    except UnknownTarget as problem:
+        raise click.UsageError(str(problem)) from None
     except NOT_DONE as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)

@@ -8,9 +8,11 @@ fields (client, seed, index and what they were drawn to be) and the last spoiled
 
 from __future__ import annotations
 
+import threading
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -52,29 +54,51 @@ class ClientFinding:
 class Tally:
     """What a campaign came to so far."""
 
+    begun: int = 0
     cases: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     unsteady: int = 0
     found: list[ClientFinding] = field(default_factory=list)
     pairs: set[Pair] = field(default_factory=set)  # of which answers were spoiled
+    interrupted: bool = False
+
+    def count(
+        self, index: int, fault: Fault, verdict: Verdict, spoiler: Spoiler, shown: bool
+    ) -> None:
+        self.cases += 1
+        self.kinds[verdict.kind] += 1
+        if spoiler.fired:
+            self.pairs |= spoiler.asked
+        if shown:
+            self.found.append(ClientFinding(index, fault, verdict, *spoiler.last))
+        elif verdict.is_finding:
+            self.unsteady += 1
 
 
 class Players:
-    """The client's process, replaced after a finding and after some cases."""
+    """The client's process, replaced after a finding and after some cases.
+
+    `close` comes from another thread than the one that plays: it ends the process under a case.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self._process: Process[Program] | None = None
         self._played = 0
+        self._closed = threading.Event()
 
     def process(self) -> Process[Program]:
-        """One that is ready. Raises NotStarted."""
+        """One that is ready. Raises NotStarted, also once it is closed."""
+        if self._closed.is_set():
+            raise NotStarted("its campaign is over")
         if self._process is not None and self._played < CASES_PER_PROCESS:
             self._played += 1
             return self._process
         self.end()
-        fresh = Process(self.program)
+        fresh = self.program.start()
         self._process, self._played = fresh, 1
+        if self._closed.is_set():  # meanwhile
+            self.end()
         if not fresh.wait_for("ready", START_S):
             words = fresh.last_words()
             raise NotStarted(words or "it does not say that it is ready")
@@ -84,6 +108,10 @@ class Players:
         if self._process is not None:
             self._process.end()
             self._process = None
+
+    def close(self) -> None:
+        self._closed.set()
+        self.end()
 
 
 @dataclass
@@ -107,24 +135,45 @@ class Stage:
         return result
 
 
-def run(stage: Stage, seed: int, wanted: Callable[[Tally], bool], first: int = 0) -> Tally:
-    """Cases of this seed from number `first` on, while `wanted(tally)` holds."""
-    tally = Tally()
-    index = first
-    while wanted(tally):
-        fault = drawn(seed, index, stage.pairs)
-        verdict, spoiler = stage.play(fault)
-        tally.cases += 1
-        tally.kinds[verdict.kind] += 1
-        if spoiler.fired:
-            tally.pairs |= spoiler.asked
-        if verdict.is_finding:
-            if shows_again(stage, fault, verdict):
-                tally.found.append(ClientFinding(index, fault, verdict, *spoiler.last))
-            else:
-                tally.unsteady += 1
-        index += 1
+def run(
+    stages: Sequence[Stage], seed: int, wanted: Callable[[Tally], bool], first: int = 0
+) -> Tally:
+    """Cases of this seed from number `first` on, each stage playing the next one, while
+    `wanted(tally)` holds, or until Ctrl-C. What a stage raises ends them all and is raised.
+    """
+    tally, lock, over = Tally(), threading.Lock(), threading.Event()
+
+    def work(stage: Stage) -> None:
+        while True:
+            with lock:
+                if over.is_set() or not wanted(tally):
+                    return
+                index = first + tally.begun
+                tally.begun += 1
+            played = judged(stage, drawn(seed, index, stage.pairs))
+            with lock:
+                if not over.is_set():  # else its client was ended under it
+                    tally.count(index, *played)
+
+    with ThreadPoolExecutor(len(stages), "client") as pool:
+        try:
+            for done in as_completed([pool.submit(work, stage) for stage in stages]):
+                done.result()
+        except BaseException as problem:
+            over.set()
+            for stage in stages:
+                stage.players.close()
+            if not isinstance(problem, KeyboardInterrupt):
+                raise
+            tally.interrupted = True
+    tally.found.sort(key=lambda one: one.index)
     return tally
+
+
+def judged(stage: Stage, fault: Fault) -> tuple[Fault, Verdict, Spoiler, bool]:
+    """A case, its verdict, and whether that showed again, where it is a finding."""
+    verdict, spoiler = stage.play(fault)
+    return fault, verdict, spoiler, verdict.is_finding and shows_again(stage, fault, verdict)
 
 
 def shows_again(stage: Stage, fault: Fault, verdict: Verdict) -> bool:

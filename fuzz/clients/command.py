@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from touchstone.fuzz.clients.adapted import program_of
 from touchstone.fuzz.clients.campaign import (
     BadFinding,
     NotStarted,
@@ -22,18 +24,19 @@ from touchstone.fuzz.clients.campaign import (
     write,
 )
 from touchstone.fuzz.clients.faults import askable
-from touchstone.fuzz.clients.known import CLIENTS
+from touchstone.fuzz.clients.known import CLIENTS, Program
 from touchstone.fuzz.clients.proxy import Proxy
 from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.harness.adapters import adapter_file
 from touchstone.harness.model.target import Shape, Target, Unavailable
 from touchstone.reference_impl.wire.apis import API
 
-REPORT_EVERY = 25
+REPORT_EVERY_S = 10.0
 CASES = 200
-
-
+CLIENTS_AT_A_TIME = 4
+"""They wait more than they work. Each may take the memory that its program is allowed."""
 CONFIG = {
     "auto.create.topics.enable": "false",
     "group.initial.rebalance.delay.ms": "0",
@@ -49,49 +52,74 @@ FOUND, BROKE, INCOMPLETE = 1, 2, 3
 
 @dataclass(frozen=True)
 class ClientBounds:
-    """What was asked for: cases or seconds, where findings go, or one to play again."""
+    """What was asked for: cases or seconds, where findings go, or one to play again; how many
+    clients play at a time.
+    """
 
     seed: int
     cases: int | None
     seconds: float | None
     out: Path
     replay: Path | None
+    jobs: int
 
 
-def run_client(target: Target, client: str, bounds: ClientBounds, *, mine: bool) -> int:
-    """Start the target and spoil its answers to a client; returns the exit code. Raises Unavailable
-    (the target, or the client), StartFailed, NotLoopback.
+def program_named(word: str) -> Program:
+    """Of a client by its name, or of an adapter by name or file. Raises Unavailable (what it needs
+    is not there), UnknownTarget.
+    """
+    ours = CLIENTS.get(word)
+    return program_of(adapter_file.find(word)) if ours is None else ours()
+
+
+def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -> int:
+    """Start the target and spoil its answers to the client that a word names; returns the exit
+    code. Raises Unavailable (the target, or the client), UnknownTarget, StartFailed, NotLoopback.
     """
     for host, _ in getattr(target, "addresses", ()):  # before anything at all goes there
         require_loopback(host, is_mine=mine)
     reason = target.available()
     if reason:
         raise Unavailable(reason)
-    players = Players(CLIENTS[client]())
+    program = program_named(word)
+    client = Path(word).name.removesuffix(adapter_file.FILE)
     config = {} if target.kind == "external" else CONFIG
     host, port = target.start(Shape(config=config)).bootstrap[0]
     require_loopback(host, is_mine=mine)
+    pairs = askable(program.keys, target.advertised())
     try:
-        with Link(host, port) as link, Proxy((host, port)) as proxy:
-            pairs = askable(players.program.keys, target.advertised())
-            stage = Stage(players, proxy, topics_on(link), pairs)
-            return play_clients(client, stage, bounds)
+        with ExitStack() as opened:
+            stages = [
+                opened.enter_context(stage(program, (host, port), pairs))
+                for _ in range(bounds.jobs)
+            ]
+            return play_clients(client, stages, bounds)
     except NotStarted as problem:
         click.echo(f"touchstone fuzz: {client} does not start: {problem}", err=True)
         return INCOMPLETE
     except BadFinding as problem:
         click.echo(f"touchstone fuzz: {problem}", err=True)
         return BROKE
-    finally:
-        players.end()
 
 
-def play_clients(client: str, stage: Stage, bounds: ClientBounds) -> int:
+@contextmanager
+def stage(program: Program, broker: tuple[str, int], pairs: Sequence[Pair]) -> Iterator[Stage]:
+    """Where one client plays at a time; its process ends with it."""
+    players = Players(program)
+    with Link(*broker) as link, Proxy(broker) as proxy, closing(players):
+        yield Stage(players, proxy, topics_on(link), pairs)
+
+
+def play_clients(client: str, stages: Sequence[Stage], bounds: ClientBounds) -> int:
     """One client's campaign, or one case again; returns the exit code."""
     if bounds.replay is not None:
-        return replayed(stage, bounds.replay)
-    tally = run(stage, bounds.seed, continuation(client, bounds.cases, bounds.seconds))
-    return FOUND if report(tally, client, bounds, stage.pairs) else 0
+        return replayed(stages[0], bounds.replay)
+    tally = run(stages, bounds.seed, continuation(client, bounds.cases, bounds.seconds))
+    found = report(tally, client, bounds, stages[0].pairs)
+    if tally.interrupted:
+        click.echo(f"touchstone fuzz: {client}: interrupted", err=True)
+        return INCOMPLETE
+    return FOUND if found else 0
 
 
 def topics_on(link: Link) -> Callable[[], str]:
@@ -109,14 +137,23 @@ def topics_on(link: Link) -> Callable[[], str]:
 def continuation(client: str, cases: int | None, seconds: float | None) -> Callable[[Tally], bool]:
     """What says before each case whether to go on, and reports progress."""
     elapsed = stopwatch()
+    most = CASES if cases is None and seconds is None else cases
+    told = 0.0
 
     def wanted(tally: Tally) -> bool:
-        if tally.cases and tally.cases % REPORT_EVERY == 0:
-            rate = tally.cases / elapsed()
-            click.echo(f"{client}: {tally.cases} cases, {rate:.1f}/s, {counts(tally)}", err=True)
-        if seconds is not None and cases is None:
-            return elapsed() < seconds
-        return tally.cases < (CASES if cases is None else cases)
+        nonlocal told
+        now = elapsed()
+        if tally.cases and now - told >= REPORT_EVERY_S:
+            told = now
+            of = "" if most is None else f" of {most}"
+            left = [] if most is None else [(most - tally.cases) * now / tally.cases]
+            left += [] if seconds is None else [seconds - now]
+            click.echo(
+                f"{client}: {tally.cases}{of} cases, {now / tally.cases:.1f} s each,"
+                f" {min(left) / 60:.0f} min left: {counts(tally)}",
+                err=True,
+            )
+        return (seconds is None or now < seconds) and (most is None or tally.begun < most)
 
     return wanted
 

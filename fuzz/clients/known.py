@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from touchstone.harness.adapters import program
+from touchstone.harness.adapters.process import Process
 from touchstone.harness.adapters.program import MIB
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.cache import cache_dir, kept
@@ -38,6 +39,9 @@ class Program(program.Program):
 
     keys: tuple[int, ...] = KEYS
     growth: int = 160 * MIB
+
+    def start(self) -> Process[Program]:
+        return Process(self)
 
 
 def python(module: str, name: str, keys: tuple[int, ...] = KEYS) -> Program:

@@ -98,6 +98,12 @@ class Process(Generic[P]):
         """The most bytes since `forget_peak`."""
         return self._status("VmHWM")
 
+    def most_reserved(self) -> int:
+        """The most bytes of address space since it began, touched or not; no `forget_peak` resets
+        it.
+        """
+        return self._status("VmPeak")
+
     def forget_peak(self) -> None:
         with suppress(OSError):
             Path(f"/proc/{self._child.pid}/clear_refs").write_text("5")

@@ -3,10 +3,14 @@ planted defect that the campaign has to catch.
 
     healthy   gives up after a moment, believes no size, reports what does not parse
     trusts    makes room for whatever size an answer claims
+    reserves  the same, and touches none of it
     patient   waits for the rest of an answer for ever
     dies      ends itself over what does not parse
     slow      shows nothing, fault or none, as on a machine that is too busy
     raises    lets an exception that is none of its own reach the application
+
+As a program of a campaign, or, with the word `adapter` behind the mode, as an adapter that has a
+producer and hardly a setting.
 """
 
 from __future__ import annotations
@@ -14,8 +18,11 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
+from typing import Any
 
 from touchstone.fuzz.clients.programs.session import Session, play
+from touchstone.harness.adapters.programs import adapter
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 METADATA, VERSION = 3, 4
@@ -31,25 +38,66 @@ def once(session: Session) -> None:
     if MODE == "slow":
         session.stopped.wait()
         return
-    host, _, port = session.bootstrap.rpartition(":")
-    with socket.create_connection((host, int(port))) as connection:
-        connection.settimeout(None if MODE == "patient" else MOMENT_S)
+    with connected(session.bootstrap) as connection:
         for number in range(1, 10_000):
             if session.stopped.is_set():
                 return
-            body = {"topics": [{"name": session.topic}], "allow_auto_topic_creation": False}
-            frame = encode_request(METADATA, VERSION, number, "little", body)
-            connection.sendall(len(frame).to_bytes(4, "big") + frame)
-            answer = read_frame(connection)
-            check(answer, number)
+            exchange(connection, session.topic, number)
             session.note(acknowledged=True, read=True)
             session.stopped.wait(0.01)
 
 
+class Producer:
+    """A client of an adapter: each record is an exchange."""
+
+    def __init__(self, config: adapter.Config, say: adapter.Say) -> None:
+        settings = adapter.translated(config, {"bootstrap.servers": "to", "client.id": "name"})
+        self.bootstrap, self.say = settings["to"], say
+        self.connection: socket.socket | None = None
+        self.number = 0
+
+    def send(self, topic: str, records: list[dict[str, Any]]) -> None:
+        if MODE == "slow":
+            threading.Event().wait()
+        self.connection = self.connection or connected(self.bootstrap)
+        self.number += 1
+        try:
+            exchange(self.connection, topic, self.number)
+        except Exception:
+            self.close()
+            raise
+        told = {"topic": topic, "partition": 0, "offset": -1, **records[0]}
+        self.say("producer_send_success", **told)
+
+    def tick(self) -> None:
+        threading.Event().wait(0.005)
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+
+def connected(bootstrap: str) -> socket.socket:
+    host, _, port = bootstrap.rpartition(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.settimeout(None if MODE == "patient" else MOMENT_S)
+    return connection
+
+
+def exchange(connection: socket.socket, topic: str, number: int) -> None:
+    body = {"topics": [{"name": topic}], "allow_auto_topic_creation": False}
+    frame = encode_request(METADATA, VERSION, number, "little", body)
+    connection.sendall(len(frame).to_bytes(4, "big") + frame)
+    check(read_frame(connection), number)
+
+
 def read_frame(connection: socket.socket) -> bytes:
     size = int.from_bytes(read_exactly(connection, 4), "big", signed=True)
-    if MODE == "trusts":
-        room = bytearray(b"\1") * max(size, 0)  # touched, not only reserved
+    if MODE in ("trusts", "reserves"):
+        room = bytearray(max(size, 0))
+        if MODE == "trusts":
+            room[:] = b"\1" * len(room)
         content = read_exactly(connection, size)
         room[: len(content)] = content
         return content
@@ -86,4 +134,7 @@ def check(answer: bytes, number: int) -> None:
 
 if __name__ == "__main__":
     MODE = sys.argv[1]
-    play(once, (ClientError, ConnectionError))
+    if sys.argv[2:] == ["adapter"]:
+        adapter.play("little", "1", {"producer": Producer})
+    else:
+        play(once, (ClientError, ConnectionError))

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.clients import known
+from touchstone.fuzz.clients.adapted import AdaptedProgram
 from touchstone.fuzz.clients.campaign import (
     BadFinding,
     NotStarted,
@@ -44,9 +45,10 @@ SHORT = Patience(deadline_s=4.0, close_s=4.0)
 pytestmark = pytest.mark.slow
 
 
-def little(mode: str) -> Program:
-    command = (sys.executable, str(LITTLE), mode)
-    return Program(command, keys=(3,), address_space=1024 * MIB, growth=48 * MIB)
+def little(mode: str, made: type[Program] = Program) -> Program:
+    command = (sys.executable, str(LITTLE), *mode.split())
+    room = 4096 if "reserves" in mode else 1024
+    return made(command, keys=(3,), address_space=room * MIB, growth=48 * MIB)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def stage(proxy):
     made = []
 
     def make(mode: str) -> Stage:
-        players = Players(little(mode))
+        players = Players(little(mode, AdaptedProgram if "adapter" in mode else Program))
         made.append(players)
         numbers = itertools.count()
         return Stage(players, proxy, lambda: f"t{next(numbers)}", PAIRS, SHORT)
@@ -77,39 +79,67 @@ def fault(way: str, seed: str = "s", times: int = 1) -> Fault:
     return Fault(3, None, 2, times, way, seed)
 
 
-def test_a_healthy_client_is_not_accused(stage):
-    tally = run(stage("healthy"), 1, lambda so_far: so_far.cases < 60)
+@pytest.mark.parametrize("mode", ["healthy", "healthy adapter"])
+def test_a_healthy_client_is_not_accused(stage, mode):
+    tally = run([stage(mode)], 1, lambda so_far: so_far.cases < 60)
     assert (tally.found, tally.unsteady) == ([], 0)
     assert tally.kinds.keys() <= {RECOVERED, REPORTED, "unfired"}
     assert tally.kinds[REPORTED] >= 10 and tally.kinds[RECOVERED] >= 5
 
 
+@pytest.mark.parametrize("way_in", ["", " adapter"])
 @pytest.mark.parametrize(
     ("mode", "ways", "kind"),
     [
         ("trusts", ["wrong_size"], ALLOCATES),
+        ("reserves", ["text"], ALLOCATES),
         ("patient", ["stalled"], HANGS),
         ("dies", ["truncate", "length_lie"], DIES),
         ("raises", ["truncate", "length_lie"], RAISES),
     ],
 )
-def test_a_planted_defect_is_caught(stage, mode, ways, kind):
-    played = stage(mode)
+def test_a_planted_defect_is_caught(stage, mode, ways, kind, way_in):
+    played = stage(mode + way_in)
     cases = (fault(way, str(seed)) for seed in range(12) for way in ways)
     assert any(played.play(case)[0].kind == kind for case in cases)
 
 
 def test_a_defect_is_found_by_a_campaign_written_and_replayed(stage, tmp_path):
     played = stage("dies")
-    tally = run(played, 2, lambda so_far: so_far.cases < 40 and not so_far.found)
+    tally = run([played], 2, lambda so_far: so_far.cases < 40 and not so_far.found)
     (one,) = groups(tally.found)[0]
     path = write(one, "little", 2, tmp_path, 0)
     assert (load(path), played.play(load(path))[0].kind) == (one.fault, DIES)
     assert "signal 6" in one.verdict.words
 
 
-def test_what_shows_without_a_fault_is_no_finding(stage):
-    tally = run(stage("slow"), 1, lambda so_far: so_far.cases < 1)
+def test_several_clients_at_a_time_share_the_cases(stage):
+    tally = run([stage("dies") for _ in range(3)], 2, lambda so_far: so_far.begun < 24)
+    found = [one.index for one in tally.found]
+    assert (tally.begun, tally.cases, tally.kinds.total()) == (24, 24, 24)
+    assert found == sorted(set(found)) and found and found[-1] < 24
+
+
+def test_one_that_does_not_start_ends_them_all(stage):
+    broken = stage("healthy")
+    broken.players.program = Program((sys.executable, "-c", "import no_such_module"), keys=(3,))
+    with pytest.raises(NotStarted, match="no_such_module"):
+        run([stage("healthy"), broken], 1, lambda _: True)
+
+
+def test_what_was_found_until_an_interrupt_is_kept(stage):
+    def interrupted(so_far):
+        if so_far.cases == 3:
+            raise KeyboardInterrupt
+        return True
+
+    tally = run([stage("healthy")], 1, interrupted)
+    assert (tally.cases, tally.interrupted) == (3, True)
+
+
+@pytest.mark.parametrize("mode", ["slow", "slow adapter"])
+def test_what_shows_without_a_fault_is_no_finding(stage, mode):
+    tally = run([stage(mode)], 1, lambda so_far: so_far.cases < 1)
     assert (tally.found, tally.unsteady, dict(tally.kinds)) == ([], 1, {HANGS: 1})
 
 

@@ -1,0 +1,233 @@
+"""A session of a client campaign through an adapter: the one that `pytest suites/` judges by.
+
+An adapter (docs/adapter.md) takes single commands; a session here is a producer that writes a
+record every tenth of a second and a consumer that reads them. `Adapted` sits between: it takes the
+two lines of a session (programs/session.py) and says what a program of ours would say.
+"""
+
+from __future__ import annotations
+
+import builtins
+import queue
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from touchstone.fuzz.clients.known import IDEMPOTENT, Program
+from touchstone.harness.adapters import lines
+from touchstone.harness.adapters.adapter_file import ClientFile
+from touchstone.harness.adapters.process import END, Process
+from touchstone.harness.adapters.program import MIB
+from touchstone.harness.model.target import Unavailable
+
+PACE_S = 0.1
+GROWTH = 400 * MIB
+"""A virtual machine takes memory in large pieces; the sizes that answers claim are beyond it."""
+WRITE = "write"
+OF_THE_PROCESS = {lines.READY: "ready", lines.RESET: "closed"}
+"""An event as the line of a session that says the same."""
+PRODUCER: Mapping[str, str] = {
+    "delivery.timeout.ms": "4000", "request.timeout.ms": "3000", "max.block.ms": "4000",
+    "metadata.max.age.ms": "2000", "linger.ms": "0",
+}  # fmt: skip
+CONSUMER: Mapping[str, str] = {
+    "auto.offset.reset": "earliest", "session.timeout.ms": "6000", "request.timeout.ms": "7000",
+    "metadata.max.age.ms": "2000", "fetch.max.wait.ms": "100", "auto.commit.interval.ms": "200",
+}  # fmt: skip
+WISHED = {"producer": PRODUCER, "consumer": CONSUMER}
+"""Settings by kind of client; one that a client has not is left away."""
+
+_OF_THE_SYSTEM = (OSError, Warning, BufferError)  # what clients rightly let through
+OF_PYTHON = {
+    name
+    for name, one in vars(builtins).items()
+    if isinstance(one, type) and issubclass(one, Exception) and not issubclass(one, _OF_THE_SYSTEM)
+}
+OF_JAVA = {
+    "ArithmeticException", "ArrayIndexOutOfBoundsException", "BufferOverflowException",
+    "BufferUnderflowException", "ClassCastException", "ConcurrentModificationException",
+    "IllegalArgumentException", "IllegalStateException", "IndexOutOfBoundsException",
+    "NegativeArraySizeException", "NoSuchElementException", "NullPointerException",
+    "NumberFormatException", "OutOfMemoryError", "RuntimeException", "StackOverflowError",
+    "StringIndexOutOfBoundsException", "UnsupportedOperationException",
+}  # fmt: skip
+OF_JAVASCRIPT = {"EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError"}
+NO_CLIENTS_OWN = OF_PYTHON | OF_JAVA | OF_JAVASCRIPT
+"""Exceptions of a language: a client that lets one reach its application did not expect the answer.
+An adapter names an exception by its class alone, so a client whose own class has such a name and
+no code of Kafka's is wronged; none is known.
+"""
+ERRORS = ("client_error", "consumer_error", "producer_send_error", "offsets_committed")
+
+
+@dataclass(frozen=True)
+class AdaptedProgram(Program):
+    """An adapter's program."""
+
+    keys: tuple[int, ...] = IDEMPOTENT
+    growth: int = GROWTH
+
+    def start(self) -> Adapted:
+        return Adapted(self)
+
+
+def program_of(client: ClientFile) -> AdaptedProgram:
+    """The program of a client file, built first where it has to be. Raises Unavailable."""
+    found = client.program()
+    return AdaptedProgram(found.command, found.address_space, found.environment)
+
+
+@dataclass
+class Clients:
+    """The two clients of one session, and what came of them. Times are monotonic seconds."""
+
+    bootstrap: str
+    topic: str
+    group: str
+    names: dict[str, str] = field(default_factory=dict)  # kind: client
+    due: dict[str, float] = field(default_factory=dict)  # "write", or the kind to open again: when
+    acknowledged: bool = False
+    read: bool = False
+    closing: set[str] | None = None  # names that have not closed yet; None: the session goes on
+
+    def kind_of(self, name: str | None) -> str | None:
+        """Of a client of this session that was not opened again since."""
+        return next((kind for kind, now in self.names.items() if now == name), None)
+
+    def progress(self) -> list[str]:
+        """The line that says so, once a record was acknowledged and one was read, by who reads."""
+        if not (self.acknowledged and (self.read or "consumer" not in self.names)):
+            return []
+        self.acknowledged = self.read = False
+        return ["progress"]
+
+
+class Adapted(Process[Program]):
+    """A running adapter with the face of a session's program.
+
+    What it says is only queued by the thread that reads it, and understood in `line`: the campaign
+    asks for a line all the time, so records are written, and clients opened again, there too.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._events: queue.Queue[str] = queue.Queue()
+        self._said: list[str] = []  # lines of the session that nobody has taken yet
+        self._lacking: set[tuple[str, str]] = set()  # (kind, setting) that the client has not
+        self._kinds = list(WISHED)
+        self._opened = 0
+        self._clients = Clients("", "", "")
+        super().__init__(program, self._events.put)
+
+    def say(self, line: str) -> None:
+        word, *rest = line.split()
+        if word == "run":
+            bootstrap, topic, group = rest
+            self._clients = Clients(bootstrap, topic, group)
+            for kind in self._kinds:
+                self._open(kind)
+        else:
+            names = self._clients.names.values()
+            self._clients.closing = set(names)
+            for name in names:
+                self._tell("close", name)
+
+    def line(self, timeout_s: float) -> str | None:
+        until = time.monotonic() + timeout_s
+        while not self._said:
+            left = until - time.monotonic()
+            next_act = min(self._clients.due.values(), default=until) - time.monotonic()
+            try:
+                said = self._events.get(timeout=max(0.0, min(left, next_act)))
+            except queue.Empty:
+                if left <= 0:
+                    return None
+            else:
+                self._said += [END] if said == END else self._understood(said)
+            if self._clients.closing is None:
+                self._act()
+        return self._said.pop(0)
+
+    def _act(self) -> None:
+        """Do what is due."""
+        clients, now = self._clients, time.monotonic()
+        for what in [what for what, at in clients.due.items() if at <= now]:
+            del clients.due[what]
+            if what == WRITE:
+                record = {"key": None, "value": "a record"}
+                name = clients.names["producer"]
+                self._tell("send", name, topic=clients.topic, records=[record])
+            else:
+                self._open(what)
+
+    def _open(self, kind: str) -> None:
+        clients = self._clients
+        self._opened += 1
+        name = clients.names[kind] = f"{kind}-{self._opened}"
+        config = {"bootstrap.servers": clients.bootstrap, "client.id": name}
+        if kind == "consumer":
+            config["group.id"] = clients.group
+        for key, text in WISHED[kind].items():
+            if (kind, key) not in self._lacking:
+                config[key] = text
+        self._tell("open", name, kind=kind, config=config)
+
+    def _tell(self, word: str, client: str | None, **fields: Any) -> None:
+        super().say(lines.command(word, client, fields))
+
+    def _understood(self, line: str) -> list[str]:
+        """What the adapter said, as lines of the session. Raises Unavailable when it is no event,
+        or when the client lacks what every session needs.
+        """
+        try:
+            row = lines.event(line)
+        except lines.BadLine as problem:
+            raise Unavailable(f"its adapter said what is no event: {problem}") from None
+        if row["name"] in OF_THE_PROCESS:
+            return [OF_THE_PROCESS[row["name"]]]
+        kind = self._clients.kind_of(row.get("client"))
+        if kind is None:
+            return []
+        if self._clients.closing is not None:
+            self._closed(self._clients.closing, row)
+            return []
+        if row["name"] == lines.LACKS:
+            self._do_without(kind, row["what"])
+            return []
+        return self._of_client(kind, row)
+
+    def _of_client(self, kind: str, row: Mapping[str, Any]) -> list[str]:
+        clients, event, now = self._clients, row["name"], time.monotonic()
+        if event == "startup_complete" and kind == "consumer":
+            self._tell("subscribe", row["client"], topics=[clients.topic])
+        elif event in ("startup_complete", "producer_send_success", "producer_send_error"):
+            clients.due[WRITE] = now + PACE_S
+        clients.acknowledged |= event == "producer_send_success"
+        clients.read |= event == "records_consumed"
+        if event not in ERRORS or row.get("success"):
+            return clients.progress()
+        if row.get("operation") == "send":
+            clients.due[WRITE] = now + PACE_S
+        elif row.get("operation") in ("open", "subscribe"):
+            clients.due[kind] = now + PACE_S
+        foreign = row.get("code") is None and row["exception"] in NO_CLIENTS_OWN
+        words = f"{row['exception']}: {row['message']}"
+        return [f"{'fatal' if foreign else 'error'} {' '.join(words.split())}"]
+
+    def _do_without(self, kind: str, what: str) -> None:
+        lacking = {(kind, key) for key in WISHED[kind] if key in what} - self._lacking
+        if lacking:
+            self._lacking |= lacking
+            self._open(kind)
+        elif kind == "consumer":
+            self._kinds.remove(kind)
+            del self._clients.names[kind]
+        else:
+            raise Unavailable(f"a session writes, and it has not {what}")
+
+    def _closed(self, still: set[str], row: Mapping[str, Any]) -> None:
+        """A client has closed, or cannot: the adapter drops them all behind the last one."""
+        if row["name"] in ("shutdown_complete", lines.LACKS) or row.get("operation") == "close":
+            still.discard(row["client"])
+            if not still:
+                self._tell("reset", None)
