@@ -21,6 +21,7 @@ from touchstone.harness.model.target import Address, Shape, Target, Unavailable,
 
 CONTROLLED_SHUTDOWN = 7
 """It is served where ZooKeeper holds the registry."""
+STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,21 @@ class RunningTarget:
         self.link.address = self.address
 
     def restart_prepared(self) -> Link:
-        """A link of the caller's to the target, which was restarted and has what requests name."""
-        self.restart()
-        link = self.where.link()
-        self.where.prepare(link)
-        return link
+        """A link of the caller's to the target, which was restarted and has what requests name. One
+        that cannot be prepared is restarted again: on a busy machine a broker may hang from its
+        begin. Raises NotPrepared when it could not be `STARTS` times.
+        """
+        for left in reversed(range(STARTS)):
+            self.restart()
+            link = self.where.link()
+            try:
+                self.where.prepare(link)
+                return link
+            except corpus_run.NotPrepared:
+                link.close()
+                if not left:
+                    raise
+        raise AssertionError
 
     def prepare(self) -> World:
         """Make what valid requests name. Raises NotPrepared."""

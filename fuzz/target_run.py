@@ -16,7 +16,7 @@ import click
 from touchstone.fuzz import corpus_folder, triage
 from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
 from touchstone.fuzz.cases import corpus, write_outcomes
-from touchstone.fuzz.corpus_run import play_corpus, prepare
+from touchstone.fuzz.corpus_run import NotPrepared, play_corpus, prepare
 from touchstone.fuzz.deaths import Deaths
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.jobs import play_jobs
@@ -87,7 +87,16 @@ def play_campaign(
     watchings: list[Watching] = []
     deaths = Deaths(campaign.name, bounds.seed)
     while True:
-        played, watching = play_share(share, running, bounds.jobs)
+        try:
+            played, watching = play_share(share, running, bounds.jobs)
+        except NotPrepared as problem:  # an earlier campaign has harmed it, or it hangs
+            if not running.can_restart:
+                raise
+            tell(f"{campaign.name}: the target is started again: {problem}")
+            running.restart_prepared().close()
+            world = running.prepare() if bounds.jobs > 1 else None
+            share = replace(share, where=running.where, world=world)
+            played, watching = play_share(share, running, bounds.jobs)
         parts.append(played)
         watchings += [watching] if watching else []
         if played.gone is None or played.result.interrupted or not running.can_restart:
@@ -195,8 +204,7 @@ def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> 
         return goes_on
 
     def again() -> Address:
-        running.restart()
-        running.prepare()
+        running.restart_prepared().close()
         tell(f"{campaign.name}: the target died after case {result.cases} and is started again")
         return running.address
 

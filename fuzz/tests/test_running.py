@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from click.testing import CliRunner
 
+from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.campaign import campaigns
-from touchstone.fuzz.corpus_run import create_topics, listed_topics
+from touchstone.fuzz.corpus_run import NotPrepared, create_topics, listed_topics
 from touchstone.fuzz.running import Reach, RunningTarget
+from touchstone.fuzz.share import Where
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import parse
 
@@ -40,3 +43,22 @@ def test_a_target_that_others_started_is_prepared_where_it_is():
                     external.restart()
     finally:
         theirs.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("failures", "code"), [(2, 0), (100, 3)])
+def test_a_target_that_cannot_be_prepared_is_started_again(failures, code, monkeypatch, tmp_path):
+    prepare, left = Where.prepare, [failures]
+
+    def prepared(self, link):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise NotPrepared("topics were not deleted")
+        return prepare(self, link)
+
+    monkeypatch.setattr(Where, "prepare", prepared)
+    asked = ["--campaign", "valid", "--cases", "60", "--out", str(tmp_path)]
+    result = CliRunner().invoke(fuzz.command, asked)
+    assert result.exit_code == code, result.output
+    assert "topics were not deleted" in result.output
+    assert ("valid: 60 cases" in result.output) == (code == 0), result.output
