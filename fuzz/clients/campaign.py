@@ -18,10 +18,9 @@ from pathlib import Path
 
 from touchstone.fuzz.clients.case import Patience, Verdict, play
 from touchstone.fuzz.clients.faults import WAYS, Fault, Spoiler, drawn
-from touchstone.fuzz.clients.known import Program
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.fuzz.clients.session import Player, Program
 from touchstone.fuzz.generator import Pair
-from touchstone.harness.adapters.process import Process
 from touchstone.reference_impl.wire.apis import API
 
 CASES_PER_PROCESS = 50
@@ -83,11 +82,11 @@ class Players:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._process: Process[Program] | None = None
+        self._process: Player | None = None
         self._played = 0
         self._closed = threading.Event()
 
-    def process(self) -> Process[Program]:
+    def process(self) -> Player:
         """One that is ready. Raises NotStarted, also once it is closed."""
         if self._closed.is_set():
             raise NotStarted("its campaign is over")
@@ -95,7 +94,7 @@ class Players:
             self._played += 1
             return self._process
         self.end()
-        fresh = self.program.start()
+        fresh = Player(self.program)
         self._process, self._played = fresh, 1
         if self._closed.is_set():  # meanwhile
             self.end()

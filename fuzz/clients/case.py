@@ -18,9 +18,9 @@ import time
 from dataclasses import dataclass
 
 from touchstone.fuzz.clients.faults import Fault, Spoiler
-from touchstone.fuzz.clients.known import Program
 from touchstone.fuzz.clients.proxy import HOST, Proxy
-from touchstone.harness.adapters.process import END, Process
+from touchstone.fuzz.clients.session import Player
+from touchstone.harness.adapters.process import END
 from touchstone.harness.adapters.program import MIB
 
 RECOVERED, REPORTED, UNFIRED, MISLED = "recovered", "reported", "unfired", "misled"
@@ -57,32 +57,32 @@ class Verdict:
 
 
 def play(
-    process: Process[Program], proxy: Proxy, fault: Fault, topic: str, patience: Patience
+    player: Player, proxy: Proxy, fault: Fault, topic: str, patience: Patience
 ) -> tuple[Verdict, Spoiler]:
     """One session. After a finding the process is not to be used again."""
     spoiler = proxy.begin(fault)
-    process.forget_peak()
-    resident, reserved = process.resident(), process.most_reserved()
-    process.say(f"run {HOST}:{proxy.port} {topic} {topic}")
-    verdict = watched(process, spoiler, patience)
+    player.forget_peak()
+    resident, reserved = player.resident(), player.most_reserved()
+    player.begin(f"{HOST}:{proxy.port}", topic)
+    verdict = watched(player, spoiler, patience)
     if not verdict.is_finding:
-        process.say("stop")
-        verdict = closed(process, verdict, patience)
+        player.stop()
+        verdict = closed(player, verdict, patience)
     if verdict.kind not in (DIES, RAISES):
-        grown, claimed = process.peak() - resident, process.most_reserved() - reserved
-        if grown > process.program.growth:
+        grown, claimed = player.peak() - resident, player.most_reserved() - reserved
+        if grown > player.program.growth:
             verdict = Verdict(ALLOCATES, f"{grown >> 20} MiB more than before")
-        elif process.program.address_space is not None and claimed > RESERVED:
+        elif player.program.address_space is not None and claimed > RESERVED:
             verdict = Verdict(ALLOCATES, f"{claimed >> 20} MiB more reserved than before")
     return verdict, spoiler
 
 
-def watched(process: Process[Program], spoiler: Spoiler, patience: Patience) -> Verdict:
+def watched(player: Player, spoiler: Spoiler, patience: Patience) -> Verdict:
     """What the client shows: until it has found its way back, or the deadline after the fault."""
     until = time.monotonic() + patience.deadline_s
     over, progress, errors = False, 0, ""
     while True:
-        line = process.line(min(until - time.monotonic(), 0.5))
+        line = player.line(min(until - time.monotonic(), 0.5))
         if spoiler.over and not over:  # what is said from here on counts
             over, progress, errors = True, 0, ""
             until = time.monotonic() + patience.deadline_s
@@ -92,7 +92,7 @@ def watched(process: Process[Program], spoiler: Spoiler, patience: Patience) -> 
             if time.monotonic() >= until:
                 spoiler.end()  # it asks too seldom to meet the rest of its fault
         elif line == END:
-            return Verdict(DIES, process.how_it_ended())
+            return Verdict(DIES, player.how_it_ended())
         elif line.startswith("fatal"):
             return Verdict(RAISES, line.removeprefix("fatal "))
         elif line.startswith("error"):
@@ -114,14 +114,14 @@ def after_deadline(spoiler: Spoiler, errors: str, patience: Patience) -> Verdict
     return Verdict(HANGS, f"nothing for {patience.deadline_s:g} s, {spoiler.fired} answers spoiled")
 
 
-def closed(process: Process[Program], verdict: Verdict, patience: Patience) -> Verdict:
+def closed(player: Player, verdict: Verdict, patience: Patience) -> Verdict:
     """The same verdict when the clients close; what happens instead otherwise."""
     until = time.monotonic() + patience.close_s
-    while (line := process.line(until - time.monotonic())) is not None:
+    while (line := player.line(until - time.monotonic())) is not None:
         if line == "closed":
             return verdict
         if line == END:
-            return Verdict(DIES, f"when it closed: {process.how_it_ended()}")
+            return Verdict(DIES, f"when it closed: {player.how_it_ended()}")
         if line.startswith("fatal"):
             return Verdict(RAISES, f"when it closed: {line.removeprefix('fatal ')}")
     return Verdict(HANGS, f"does not close in {patience.close_s:g} s")

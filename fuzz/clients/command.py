@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from touchstone.fuzz.clients.adapted import program_of
 from touchstone.fuzz.clients.campaign import (
     BadFinding,
     NotStarted,
@@ -24,8 +23,8 @@ from touchstone.fuzz.clients.campaign import (
     write,
 )
 from touchstone.fuzz.clients.faults import askable
-from touchstone.fuzz.clients.known import CLIENTS, Program
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.fuzz.clients.session import Program, program_of
 from touchstone.fuzz.corpus_run import create_topics
 from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
@@ -64,14 +63,6 @@ class ClientBounds:
     jobs: int
 
 
-def program_named(word: str) -> Program:
-    """Of a client by its name, or of an adapter by name or file. Raises Unavailable (what it needs
-    is not there), UnknownTarget.
-    """
-    ours = CLIENTS.get(word)
-    return program_of(adapter_file.find(word)) if ours is None else ours()
-
-
 def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -> int:
     """Start the target and spoil its answers to the client that a word names; returns the exit
     code. Raises Unavailable (the target, or the client), UnknownTarget, StartFailed, NotLoopback.
@@ -81,7 +72,7 @@ def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -
     reason = target.available()
     if reason:
         raise Unavailable(reason)
-    program = program_named(word)
+    program = program_of(adapter_file.find(word))
     client = Path(word).name.removesuffix(adapter_file.FILE)
     config = {} if target.kind == "external" else CONFIG
     host, port = target.start(Shape(config=config)).bootstrap[0]

@@ -9,8 +9,7 @@ planted defect that the campaign has to catch.
     slow      shows nothing, fault or none, as on a machine that is too busy
     raises    lets an exception that is none of its own reach the application
 
-As a program of a campaign, or, with the word `adapter` behind the mode, as an adapter that has a
-producer and hardly a setting.
+It is an adapter that has a producer and hardly a setting.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import sys
 import threading
 from typing import Any
 
-from touchstone.fuzz.clients.programs.session import Session, play
 from touchstone.harness.adapters.programs import adapter
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
@@ -34,21 +32,8 @@ class ClientError(Exception):
     """What this client raises of its own."""
 
 
-def once(session: Session) -> None:
-    if MODE == "slow":
-        session.stopped.wait()
-        return
-    with connected(session.bootstrap) as connection:
-        for number in range(1, 10_000):
-            if session.stopped.is_set():
-                return
-            exchange(connection, session.topic, number)
-            session.note(acknowledged=True, read=True)
-            session.stopped.wait(0.01)
-
-
 class Producer:
-    """A client of an adapter: each record is an exchange."""
+    """Each record that it is to send is an exchange."""
 
     def __init__(self, config: adapter.Config, say: adapter.Say) -> None:
         settings = adapter.translated(config, {"bootstrap.servers": "to", "client.id": "name"})
@@ -134,7 +119,4 @@ def check(answer: bytes, number: int) -> None:
 
 if __name__ == "__main__":
     MODE = sys.argv[1]
-    if sys.argv[2:] == ["adapter"]:
-        adapter.play("little", "1", {"producer": Producer})
-    else:
-        play(once, (ClientError, ConnectionError))
+    adapter.play("little", "1", {"producer": Producer})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
-from touchstone.fuzz.clients import known
-from touchstone.fuzz.clients.adapted import AdaptedProgram
+from touchstone.fuzz.clients import command
 from touchstone.fuzz.clients.campaign import (
     BadFinding,
     NotStarted,
@@ -32,9 +33,10 @@ from touchstone.fuzz.clients.case import (
     Patience,
 )
 from touchstone.fuzz.clients.faults import Fault
-from touchstone.fuzz.clients.known import CLIENTS, Program
 from touchstone.fuzz.clients.proxy import Proxy
+from touchstone.fuzz.clients.session import Player, Program
 from touchstone.fuzz.generator import Pair
+from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters.program import MIB
 from touchstone.harness.model.target import Unavailable
 from touchstone.reference_impl.io.server import serve
@@ -45,10 +47,10 @@ SHORT = Patience(deadline_s=4.0, close_s=4.0)
 pytestmark = pytest.mark.slow
 
 
-def little(mode: str, made: type[Program] = Program) -> Program:
-    command = (sys.executable, str(LITTLE), *mode.split())
-    room = 4096 if "reserves" in mode else 1024
-    return made(command, keys=(3,), address_space=room * MIB, growth=48 * MIB)
+def little(mode: str) -> Program:
+    room = 4096 if mode == "reserves" else 1024
+    command = (sys.executable, str(LITTLE), mode)
+    return Program(command, keys=(3,), address_space=room * MIB, growth=48 * MIB)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +67,7 @@ def stage(proxy):
     made = []
 
     def make(mode: str) -> Stage:
-        players = Players(little(mode, AdaptedProgram if "adapter" in mode else Program))
+        players = Players(little(mode))
         made.append(players)
         numbers = itertools.count()
         return Stage(players, proxy, lambda: f"t{next(numbers)}", PAIRS, SHORT)
@@ -79,15 +81,13 @@ def fault(way: str, seed: str = "s", times: int = 1) -> Fault:
     return Fault(3, None, 2, times, way, seed)
 
 
-@pytest.mark.parametrize("mode", ["healthy", "healthy adapter"])
-def test_a_healthy_client_is_not_accused(stage, mode):
-    tally = run([stage(mode)], 1, lambda so_far: so_far.cases < 60)
+def test_a_healthy_client_is_not_accused(stage):
+    tally = run([stage("healthy")], 1, lambda so_far: so_far.cases < 60)
     assert (tally.found, tally.unsteady) == ([], 0)
     assert tally.kinds.keys() <= {RECOVERED, REPORTED, "unfired"}
     assert tally.kinds[REPORTED] >= 10 and tally.kinds[RECOVERED] >= 5
 
 
-@pytest.mark.parametrize("way_in", ["", " adapter"])
 @pytest.mark.parametrize(
     ("mode", "ways", "kind"),
     [
@@ -98,8 +98,8 @@ def test_a_healthy_client_is_not_accused(stage, mode):
         ("raises", ["truncate", "length_lie"], RAISES),
     ],
 )
-def test_a_planted_defect_is_caught(stage, mode, ways, kind, way_in):
-    played = stage(mode + way_in)
+def test_a_planted_defect_is_caught(stage, mode, ways, kind):
+    played = stage(mode)
     cases = (fault(way, str(seed)) for seed in range(12) for way in ways)
     assert any(played.play(case)[0].kind == kind for case in cases)
 
@@ -137,9 +137,8 @@ def test_what_was_found_until_an_interrupt_is_kept(stage):
     assert (tally.cases, tally.interrupted) == (3, True)
 
 
-@pytest.mark.parametrize("mode", ["slow", "slow adapter"])
-def test_what_shows_without_a_fault_is_no_finding(stage, mode):
-    tally = run([stage(mode)], 1, lambda so_far: so_far.cases < 1)
+def test_what_shows_without_a_fault_is_no_finding(stage):
+    tally = run([stage("slow")], 1, lambda so_far: so_far.cases < 1)
     assert (tally.found, tally.unsteady, dict(tally.kinds)) == ([], 1, {HANGS: 1})
 
 
@@ -161,30 +160,124 @@ def test_a_bad_file_is_named_with_what_is_wrong(tmp_path, text, said):
         load(path)
 
 
-def test_a_client_that_is_not_there_is_incomplete(monkeypatch):
-    def missing() -> Program:
-        raise Unavailable("no such client")
+def test_a_client_that_is_not_there_is_incomplete(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'name = "mine"\nabout = "ours"\nversion = "1"\n'
+        '[start]\ncommand = ["{python}"]\nneeds = ["python:no_such_module"]\n'
+    )
+    result = CliRunner().invoke(fuzz.command, ["--client", str(file)])
+    assert (result.exit_code, "'no_such_module'" in result.output) == (3, True), result.output
 
-    monkeypatch.setitem(known.CLIENTS, "aiokafka", missing)
-    result = CliRunner().invoke(fuzz.command, ["--client", "aiokafka"])
-    assert (result.exit_code, "no such client" in result.output) == (3, True)
+
+@pytest.mark.parametrize("word", ["nobody", "nobody.toml"])
+def test_a_client_that_nobody_knows_is_named(word):
+    result = CliRunner().invoke(fuzz.command, ["--client", word])
+    assert (result.exit_code, word in result.output) == (2, True), result.output
+    assert "Traceback" not in result.output
 
 
 def test_the_command_has_the_code_of_what_it_found(monkeypatch, tmp_path):
     for mode, code in (("dies", 1), ("healthy", 0)):
-        monkeypatch.setitem(known.CLIENTS, "aiokafka", lambda mode=mode: little(mode))
+        monkeypatch.setattr(command, "program_of", lambda _, mode=mode: little(mode))
         out = str(tmp_path / mode)
         asked = ["--client", "aiokafka", "--cases", "25", "--seed", "2", "--out", out]
         result = CliRunner().invoke(fuzz.command, asked)
         assert result.exit_code == code, result.output
 
 
-@pytest.mark.parametrize("name", ["librdkafka", "kafka-python", "aiokafka"])
+@pytest.mark.parametrize("name", ["touchstone", "confluent-kafka", "kafka-python", "aiokafka"])
 def test_a_released_client_plays(name, tmp_path):
     try:
-        CLIENTS[name]()
+        adapter_file.find(name).program()
     except Unavailable as missing:
         pytest.skip(f"not run: {missing.reason}")
-    asked = ["--client", name, "--cases", "2", "--seed", "3", "--out", str(tmp_path)]
+    asked = ["--client", name, "--cases", "3", "--seed", "3", "--out", str(tmp_path)]
     result = CliRunner().invoke(fuzz.command, asked)
-    assert result.exit_code in (0, 1) and "2 cases, answers of" in result.output, result.output
+    assert result.exit_code in (0, 1) and "3 cases, answers of" in result.output, result.output
+
+
+class Said(Player):
+    """A player whose adapter says what a test says, and is told nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(Program((sys.executable, "-c", "input()"), keys=(3,)))
+        self.told: list[dict[str, Any]] = []
+
+    def say(self, line: str) -> None:
+        self.told.append(json.loads(line))
+
+    def says(self, name: str, client: str, **fields: Any) -> str | None:
+        self._events.put(json.dumps({"name": name, "client": client, **fields}))
+        return self.line(0)
+
+
+@pytest.fixture
+def said():
+    player = Said()
+    yield player
+    player.end()
+
+
+def problem(exception: str, code: int | None = None, operation: str = "tick") -> dict[str, Any]:
+    return {"operation": operation, "exception": exception, "message": "m", "code": code}
+
+
+def test_a_session_writes_and_reads(said):
+    said.begin("127.0.0.1:1", "t")
+    producer, consumer = (row["client"] for row in said.told)
+    assert [row["config"].get("group.id") for row in said.told] == [None, "t"]
+    assert said.says("startup_complete", consumer) is None
+    assert said.told[-1] == {"command": "subscribe", "client": consumer, "topics": ["t"]}
+    record = {"topic": "t", "partition": 0, "offset": 0, "key": None, "value": "a record"}
+    assert said.says("producer_send_success", producer, **record) is None
+    rows: dict[str, Any] = {"count": 1, "partitions": [], "records": [record]}
+    assert said.says("records_consumed", consumer, **rows) == "progress"
+    assert said.says("records_consumed", consumer, **rows) is None
+    assert said.says("records_consumed", "one of the session before", **rows) is None
+
+
+@pytest.mark.parametrize(
+    ("exception", "code", "told"),
+    [
+        ("KafkaTimeoutError", 7, "error"), ("NotLeader", None, "error"), ("OSError", None, "error"),
+        ("KeyError", 6, "error"), ("KeyError", None, "fatal"), ("error", None, "fatal"),
+        ("NullPointerException", None, "fatal"), ("RangeError", None, "fatal"),
+    ],
+)  # fmt: skip
+def test_an_exception_that_is_no_clients_own_is_told_apart(said, exception, code, told):
+    said.begin("127.0.0.1:1", "t")
+    client = said.told[0]["client"]
+    assert said.says("client_error", client, **problem(exception, code)) == f"{told} {exception}: m"
+
+
+def test_what_a_client_has_not_is_left_away(said):
+    said.begin("127.0.0.1:1", "t")
+    producer, consumer = (row["client"] for row in said.told)
+    assert said.says("not_supported", producer, what="the setting linger.ms") is None
+    again = said.told[-1]
+    assert "linger.ms" not in again["config"] and "max.block.ms" in again["config"]
+    assert said.says("not_supported", consumer, what="a client of kind consumer") is None
+    record = {"topic": "t", "partition": 0, "offset": 0, "key": None, "value": "a record"}
+    assert said.says("producer_send_success", again["client"], **record) == "progress"
+    with pytest.raises(Unavailable, match="has not a client of kind producer"):
+        said.says("not_supported", again["client"], what="a client of kind producer")
+
+
+def test_a_codec_that_a_running_client_has_not_is_an_error_of_its_own(said):
+    said.begin("127.0.0.1:1", "t")
+    consumer = said.told[1]["client"]
+    said.says("startup_complete", consumer)
+    said.says("command_done", consumer, command="subscribe")
+    assert said.says("not_supported", consumer, what="snappy") == "error snappy"
+
+
+def test_a_session_is_over_when_both_have_closed_and_are_forgotten(said):
+    said.begin("127.0.0.1:1", "t")
+    producer, consumer = (row["client"] for row in said.told)
+    said.stop()
+    assert said.says("shutdown_complete", producer) is None
+    assert said.told[-1]["command"] == "close"
+    assert said.says("client_error", consumer, **problem("KeyError", operation="close")) is None
+    assert said.told[-1] == {"command": "reset"}
+    assert said.says("reset_complete", "") == "closed"

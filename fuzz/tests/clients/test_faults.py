@@ -14,7 +14,7 @@ from touchstone.fuzz.clients.faults import (
     askable,
     drawn,
 )
-from touchstone.fuzz.clients.known import KEYS
+from touchstone.fuzz.clients.session import KEYS
 from touchstone.fuzz.generator import Generator, Pair
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response, encode_response

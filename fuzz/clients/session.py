@@ -1,8 +1,17 @@
-"""A session of a client campaign through an adapter: the one that `pytest suites/` judges by.
+"""A session of a client campaign: a client's adapter is told to write and to read all the time.
 
-An adapter (docs/adapter.md) takes single commands; a session here is a producer that writes a
-record every tenth of a second and a consumer that reads them. `Adapted` sits between: it takes the
-two lines of a session (programs/session.py) and says what a program of ours would say.
+The adapter is the one that `pytest suites/` judges the client by (docs/adapter.md). A session here
+is a producer that writes a record every tenth of a second and a consumer that reads the topic; what
+the adapter says of them is told as lines:
+
+    ready           the next session can begin
+    progress        a record was acknowledged, and one was read, since the last
+    error WORDS     the client reported an error of its own
+    fatal WORDS     it raised what is none
+    closed          the session is over
+    end             the process is dead
+
+Whether an error is just is not judged here.
 """
 
 from __future__ import annotations
@@ -14,13 +23,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.fuzz.clients.known import IDEMPOTENT, Program
-from touchstone.harness.adapters import lines
+from touchstone.harness.adapters import lines, program
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.process import END, Process
 from touchstone.harness.adapters.program import MIB
 from touchstone.harness.model.target import Unavailable
 
+KEYS = (0, 1, 2, 3, 8, 9, 10, 11, 14, 18, 22)
+"""APIs that a client asks while it writes and while a group reads."""
 PACE_S = 0.1
 GROWTH = 400 * MIB
 """A virtual machine takes memory in large pieces; the sizes that answers claim are beyond it."""
@@ -43,7 +53,7 @@ OF_PYTHON = {
     name
     for name, one in vars(builtins).items()
     if isinstance(one, type) and issubclass(one, Exception) and not issubclass(one, _OF_THE_SYSTEM)
-}
+} | {"error"}  # of struct and of zlib
 OF_JAVA = {
     "ArithmeticException", "ArrayIndexOutOfBoundsException", "BufferOverflowException",
     "BufferUnderflowException", "ClassCastException", "ConcurrentModificationException",
@@ -62,20 +72,19 @@ ERRORS = ("client_error", "consumer_error", "producer_send_error", "offsets_comm
 
 
 @dataclass(frozen=True)
-class AdaptedProgram(Program):
-    """An adapter's program."""
+class Program(program.Program):
+    """An adapter's program with the APIs that its client uses; `growth` is how much resident
+    memory, in bytes, one session may take: answers are a thousandth of that.
+    """
 
-    keys: tuple[int, ...] = IDEMPOTENT
+    keys: tuple[int, ...] = KEYS
     growth: int = GROWTH
 
-    def start(self) -> Adapted:
-        return Adapted(self)
 
-
-def program_of(client: ClientFile) -> AdaptedProgram:
+def program_of(client: ClientFile) -> Program:
     """The program of a client file, built first where it has to be. Raises Unavailable."""
     found = client.program()
-    return AdaptedProgram(found.command, found.address_space, found.environment)
+    return Program(found.command, found.address_space, found.environment)
 
 
 @dataclass
@@ -84,8 +93,8 @@ class Clients:
 
     bootstrap: str
     topic: str
-    group: str
     names: dict[str, str] = field(default_factory=dict)  # kind: client
+    able: set[str] = field(default_factory=set)  # clients that write, or have subscribed
     due: dict[str, float] = field(default_factory=dict)  # "write", or the kind to open again: when
     acknowledged: bool = False
     read: bool = False
@@ -103,8 +112,8 @@ class Clients:
         return ["progress"]
 
 
-class Adapted(Process[Program]):
-    """A running adapter with the face of a session's program.
+class Player(Process[Program]):
+    """A running adapter that plays one session after another.
 
     What it says is only queued by the thread that reads it, and understood in `line`: the campaign
     asks for a line all the time, so records are written, and clients opened again, there too.
@@ -116,21 +125,21 @@ class Adapted(Process[Program]):
         self._lacking: set[tuple[str, str]] = set()  # (kind, setting) that the client has not
         self._kinds = list(WISHED)
         self._opened = 0
-        self._clients = Clients("", "", "")
+        self._clients = Clients("", "")
         super().__init__(program, self._events.put)
 
-    def say(self, line: str) -> None:
-        word, *rest = line.split()
-        if word == "run":
-            bootstrap, topic, group = rest
-            self._clients = Clients(bootstrap, topic, group)
-            for kind in self._kinds:
-                self._open(kind)
-        else:
-            names = self._clients.names.values()
-            self._clients.closing = set(names)
-            for name in names:
-                self._tell("close", name)
+    def begin(self, bootstrap: str, topic: str) -> None:
+        """Write to a topic and read it, as a group of that name."""
+        self._clients = Clients(bootstrap, topic)
+        for kind in self._kinds:
+            self._open(kind)
+
+    def stop(self) -> None:
+        """Close the clients; "closed" is the line that says so."""
+        names = self._clients.names.values()
+        self._clients.closing = set(names)
+        for name in names:
+            self._tell("close", name)
 
     def line(self, timeout_s: float) -> str | None:
         until = time.monotonic() + timeout_s
@@ -166,23 +175,23 @@ class Adapted(Process[Program]):
         name = clients.names[kind] = f"{kind}-{self._opened}"
         config = {"bootstrap.servers": clients.bootstrap, "client.id": name}
         if kind == "consumer":
-            config["group.id"] = clients.group
+            config["group.id"] = clients.topic
         for key, text in WISHED[kind].items():
             if (kind, key) not in self._lacking:
                 config[key] = text
         self._tell("open", name, kind=kind, config=config)
 
     def _tell(self, word: str, client: str | None, **fields: Any) -> None:
-        super().say(lines.command(word, client, fields))
+        self.say(lines.command(word, client, fields))
 
     def _understood(self, line: str) -> list[str]:
-        """What the adapter said, as lines of the session. Raises Unavailable when it is no event,
-        or when the client lacks what every session needs.
+        """What the adapter said, as lines of the session. Raises Unavailable when the client lacks
+        what every session needs.
         """
         try:
             row = lines.event(line)
-        except lines.BadLine as problem:
-            raise Unavailable(f"its adapter said what is no event: {problem}") from None
+        except lines.BadLine:  # a virtual machine that ends says so there
+            return []
         if row["name"] in OF_THE_PROCESS:
             return [OF_THE_PROCESS[row["name"]]]
         kind = self._clients.kind_of(row.get("client"))
@@ -191,7 +200,7 @@ class Adapted(Process[Program]):
         if self._clients.closing is not None:
             self._closed(self._clients.closing, row)
             return []
-        if row["name"] == lines.LACKS:
+        if row["name"] == lines.LACKS and row["client"] not in self._clients.able:
             self._do_without(kind, row["what"])
             return []
         return self._of_client(kind, row)
@@ -202,8 +211,12 @@ class Adapted(Process[Program]):
             self._tell("subscribe", row["client"], topics=[clients.topic])
         elif event in ("startup_complete", "producer_send_success", "producer_send_error"):
             clients.due[WRITE] = now + PACE_S
+        if event == "command_done" or (event == "startup_complete" and kind == "producer"):
+            clients.able.add(row["client"])
         clients.acknowledged |= event == "producer_send_success"
         clients.read |= event == "records_consumed"
+        if event == lines.LACKS:  # a codec of a record that it reads
+            return [f"error {row['what']}"]
         if event not in ERRORS or row.get("success"):
             return clients.progress()
         if row.get("operation") == "send":
