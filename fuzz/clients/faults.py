@@ -75,6 +75,10 @@ WAYS: dict[str, Spoil] = EXCHANGE | {
     name: _of_mutator(name) for name in described() if name not in ON_REQUESTS_ONLY
 }
 """Every way to spoil an answer, by name."""
+OFTEN = 3
+"""So much more often a fault of the exchange is drawn than each mutator: proxies, balancers and
+brokers that restart commit these every day.
+"""
 LAYERS = {"batch framing", "batch header", "control", "record", "record framing", "stored"}
 IN_RECORDS = {name for name, one in described().items() if one.layer in LAYERS}
 FETCH = 1
@@ -141,7 +145,9 @@ def drawn(seed: int, index: int, pairs: Sequence[Pair]) -> Fault:
     version = None if pair.key == API_VERSIONS else pair.version
     once = turn == 0 or pair.key in ASKED_ONCE
     nth = 1 if once else draw.choice((1, 1, 1, 2, 3))
-    return Fault(pair.key, version, nth, draw.choice((1, 1, 2, 5)), draw.choice(fitting), name)
+    times = draw.choice((1, 1, 2, 5))
+    weights = [OFTEN if way in EXCHANGE else 1 for way in fitting]
+    return Fault(pair.key, version, nth, times, draw.choices(fitting, weights)[0], name)
 
 
 class Spoiler:
