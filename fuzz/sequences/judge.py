@@ -25,8 +25,18 @@ from touchstone.reference_impl.wire.schema import Struct
 CODES = ("error_code", "partition_error_code", "acknowledge_error_code")
 
 
-CHANGING = {int(E.MEMBER_ID_REQUIRED), int(E.CONCURRENT_TRANSACTIONS), int(E.NOT_COORDINATOR)}
-"""Refusals that leave something behind: a member that is expected, a transaction being aborted."""
+CHANGING = {
+    int(code)
+    for code in (
+        E.MEMBER_ID_REQUIRED, E.CONCURRENT_TRANSACTIONS, E.NOT_COORDINATOR,
+        E.INCONSISTENT_GROUP_PROTOCOL, E.UNKNOWN_SERVER_ERROR,
+    )
+}  # fmt: skip
+"""Refusals that leave something behind: a member that is expected, a transaction being aborted, a
+group that the refused join has made, and whatever was done before something threw: the epoch of a
+fetch session whose isolation level does not exist, the generation of a group in which a member's
+metadata cannot be read (both seen on 3.9.2 and 4.3.1).
+"""
 
 ADDS_FIRST = {0: 12, 28: 5}
 """Produce and TxnOffsetCommit, from the versions of KIP-890: what they write to is in the

@@ -196,6 +196,8 @@ def test_a_planted_defect_is_found_and_made_small(switch, name):
         ({"responses": [{"error_code": 3}, {"error_code": 0}]}, False),
         ({"responses": [{"error_code": 3}, {"error_code": 3}]}, True),
         ({"error_code": 79}, False),
+        ({"error_code": 23}, False),
+        ({"error_code": -1, "responses": []}, False),
         ({"assignment": b""}, False),
     ],
 )

@@ -72,7 +72,7 @@ class Coordinator:
             group = self.create(ask.group_id, now)
         ticket = self._admit(group, ask, now)
         if not self.settle(group, now):  # what Kafka throws is told to the one who came last
-            group.stop_waiting(ticket)
+            group.answer_apart(ticket)
             ticket.give(refusal(ErrorCode.UNKNOWN_SERVER_ERROR, "", -1))
         return ticket
 
@@ -379,7 +379,7 @@ class Coordinator:
             for member in group.members.values():
                 member.assignment = b""
                 self._answer_sync(group, member, synced(ErrorCode.REBALANCE_IN_PROGRESS), now)
-        group.sync_deadline = None
+        group.sync_deadline, group.abandoned = None, False
         longest = group.longest_rebalance()
         if before is State.EMPTY:
             delay = self.rules.initial_delay_ms
@@ -391,7 +391,7 @@ class Coordinator:
 
     def _check_join(self, group: Group, now: int) -> bool:
         """End the join phase when all are here or its time is up (GROUP-13, GROUP-14)."""
-        if group.state is not State.PREPARING:
+        if group.state is not State.PREPARING or group.abandoned:
             return True
         due = group.join_deadline is not None and group.join_deadline <= now
         if group.join_may_grow_ms is not None:
@@ -410,10 +410,6 @@ class Coordinator:
         """End the join phase, or wait on (GroupCoordinator.onCompleteJoin@2.8.2). False where Kafka
         throws at somebody: not in the first phase of a group, which a timer ends.
         """
-        if group.is_stuck(self.rules.tie, reads=self.rules.reads_subscriptions):
-            by_timer = group.join_deadline is None or group.join_may_grow_ms is not None
-            group.join_deadline = group.join_may_grow_ms = None  # nobody tries again
-            return by_timer
         # An instance id outlives its absence (KIP-345): a static member is kept, and assigned to,
         # until its session ends; anybody else who did not come is out.
         absent = [m for m in group.members.values() if m.joining is None]
@@ -428,6 +424,12 @@ class Coordinator:
         leader = group.members.get(group.leader or "")
         if present and (leader is None or leader.joining is None):
             group.leader = present[0].id  # maybeElectNewJoinedLeader: any that has joined
+        if group.is_stuck(self.rules.tie, reads=self.rules.reads_subscriptions):
+            by_timer = group.join_may_grow_ms is not None
+            group.generation += 1  # before what throws (initNextGeneration)
+            group.join_deadline = group.join_may_grow_ms = None
+            group.abandoned = by_timer or not self.rules.tries_again
+            return by_timer
         self.decide(group, Input.JOINED if present else Input.DESERTED)
         group.generation += 1
         group.join_deadline = group.join_may_grow_ms = None

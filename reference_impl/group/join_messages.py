@@ -47,6 +47,7 @@ class Rules:
     counts_everybody: bool = False  # against the size of a group, whatever its state
     keeps_timeouts: bool = False  # a member's timeouts are those of its first join
     reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
+    tries_again: bool = False  # each join tries to end a phase whose end threw
 
 
 @dataclass(slots=True, kw_only=True)

@@ -75,6 +75,7 @@ class Group:
     join_deadline: int | None = None
     join_may_grow_ms: int | None = None  # what the first phase may still be extended by
     grown: bool = False  # somebody came since the phase began or was extended
+    abandoned: bool = False  # Kafka threw where its join phase ends, and nobody tries again
     sync_deadline: int | None = None
     emptied_at_ms: int = 0
     offsets: Offsets = field(default_factory=dict)
@@ -214,6 +215,14 @@ class Group:
         for member in self.members.values():
             if member.joining is ticket:
                 member.joining = member.expires_at_ms = None
+
+    def answer_apart(self, ticket: Ticket[Struct]) -> None:
+        """Whose join is answered with what Kafka throws still counts as one who has joined, though
+        nobody hears what else it is answered, and its session is not watched.
+        """
+        for member in self.members.values():
+            if member.joining is ticket:
+                member.joining, member.expires_at_ms = Ticket(), None
 
     def all_joined(self) -> bool:
         if self.pending:

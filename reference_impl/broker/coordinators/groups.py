@@ -178,6 +178,7 @@ class Groups:
             counts_everybody=quirk("groups.size-counts-everybody"),
             keeps_timeouts=quirk("groups.rejoins-keep-their-timeouts"),
             reads_subscriptions=quirk("groups.must-speak-their-protocol"),
+            tries_again=quirk("groups.joins-try-again"),
         )
 
         def alarm(group_id: str, at: int | None) -> None:

@@ -123,9 +123,15 @@ ROWS: Rows = {
     ),
     "groups.must-speak-their-protocol": (
         "A join phase of consumers does not end while one's metadata is no subscription: reading "
-        "it throws, and nobody tries again (GroupMetadata.computeSubscribedTopics@2.8.2).",
+        "it throws (GroupMetadata.computeSubscribedTopics@2.8.2).",
         {"1.0": False, "2.8": True},
         _SEEN,
+    ),
+    "groups.joins-try-again": (
+        "Where the end of a join phase threw, the next JoinGroup tries it again; without the quirk "
+        "nobody does (DelayedJoin is completed once).",
+        {"1.0": False, "4.3": True},
+        "observed on 3.9.2, 4.3.1",
     ),
     "groups.states-are-named-in-any-case": (
         "ListGroups takes the names of states in small letters too.",
