@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.effects import Request
 
 FIRST_ABORTABLE, FIRST_ADDING = 11, 12
-MAGIC_AT, ATTRIBUTES_AT, TRANSACTIONAL = 16, 22, 0x10
+SIZE_AT, MAGIC_AT, ATTRIBUTES_AT, TRANSACTIONAL = 8, 16, 22, 0x10
 NOT_ADDED = "Partition was not added to the transaction"
 UNVERIFIED = (
     "Unable to verify the partition has been added to the transaction. Underlying error: {}"
@@ -50,10 +50,13 @@ _FIRST_BATCH_MISSING = Refusal(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, by_log=Tr
 
 
 def transactional(records: bytes | None) -> bool:
-    """Whether the first batch is of a transaction; anything else is somebody else's to refuse."""
+    """Whether the first batch is of a transaction; anything else, also one that is cut short, is
+    somebody else's to refuse (RequestUtils.getFlag@4.3.1 looks at whole batches).
+    """
     if records is None or len(records) <= ATTRIBUTES_AT or records[MAGIC_AT] != 2:
         return False
-    return bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
+    size = int.from_bytes(records[SIZE_AT : SIZE_AT + 4], "big", signed=True)
+    return SIZE_AT + 4 + size <= len(records) and bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
 
 
 class TransactionVerification:

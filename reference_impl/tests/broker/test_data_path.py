@@ -52,6 +52,13 @@ def test_other_acks_are_refused(broker, acks):
     assert broker.log().log_end_offset == 0
 
 
+def test_a_batch_that_is_cut_short_is_of_no_transaction(broker):
+    whole = batch(producer_id=9, producer_epoch=0, base_sequence=0, transactional=True)
+    codes = [broker.produce(one, acks=2, version=7)["error_code"] for one in (whole, whole[:-1])]
+    refused, cut = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, ErrorCode.INVALID_RECORD
+    assert codes == [refused, cut]
+
+
 def test_too_few_replicas_refuse_acks_all_only():
     broker, loose = OneBroker("2.8"), OneBroker("2.8", switches=["min-isr-ignored"])
     for one in (broker, loose):
