@@ -162,7 +162,7 @@ class _Produce:
         index, records = partition["index"], partition["records"]
         if name is None:
             return _error(index, ErrorCode.UNKNOWN_TOPIC_ID), None
-        if self._metadata.partition(name, index) is None:
+        if self._metadata.partition(name, index) is None and not self._by_acks(name):
             return _error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), None
         if self._version >= 3:
             code = _shape_error(records, self._version, self._persona)
@@ -195,6 +195,12 @@ class _Produce:
         }
         waits = self._acks == ALL and replica.log.high_watermark <= result.last_offset
         return row, result.last_offset + 1 if waits else None
+
+    def _by_acks(self, name: str) -> bool:
+        """Whether a partition that does not exist is refused by the request's acks instead."""
+        if self._acks in ACKS or self._persona.quirk("produce.partitions-exist-first"):
+            return False
+        return self._metadata.partition(name, 0) is not None
 
 
 class _Open(NamedTuple):

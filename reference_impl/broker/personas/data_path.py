@@ -98,6 +98,11 @@ ROWS: Rows = {
         {"1.0": "all", "2.2": "first", "2.8": ""},
         "ProduceRequest at 1.0.2, 2.2.1; observed",
     ),
+    "produce.partitions-exist-first": (
+        "A partition that its topic has not is refused before the request's acks are looked at.",
+        {"1.0": False, "2.2": True},
+        "observed on 1.0.2, 2.2.1, 2.8.2",
+    ),
     "produce.looks-at-magic-of-whole-entries": (
         "The magic of an entry is looked at once all its bytes are there; later releases refuse a "
         "wrong one also of an entry that is cut off.",

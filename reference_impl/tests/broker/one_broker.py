@@ -61,13 +61,14 @@ class OneBroker:
             return decode_response(by_name(api).key, version, b"".join(effect.parts)).body
         return CLOSED if isinstance(effect, Close) else SILENT if isinstance(effect, Unmute) else ""
 
-    def produce(self, records: bytes | None, *, version: int = 12, acks: int = -1, name="t", **how):
+    def produce(self, records: bytes | None, *, version=12, acks=-1, name="t", partition=0, **how):
         """The one partition's row, or what became of the connection."""
+        row = {"index": partition, "records": records}
         body = {
             "acks": acks,
             "timeout_ms": 1000,
             "transactional_id": None,
-            "topic_data": [{"name": name, "partition_data": [{"index": 0, "records": records}]}],
+            "topic_data": [{"name": name, "partition_data": [row]}],
         }
         answer = self.ask("Produce", version, body, **how)
         return answer["responses"][0]["partition_responses"][0] if type(answer) is dict else answer

@@ -52,6 +52,17 @@ def test_other_acks_are_refused(broker, acks):
     assert broker.log().log_end_offset == 0
 
 
+@pytest.mark.parametrize(
+    ("release", "partition", "name", "code"),
+    [("1.0", 9, "t", 21), ("1.0", 9, "absent", 3), ("2.2", 9, "t", 3), ("2.2", 0, "t", 21)],
+)
+def test_what_odd_acks_are_told_of_a_partition_that_is_not_there(release, partition, name, code):
+    broker = OneBroker(release)
+    broker.topic()
+    answer = broker.produce(batch(), acks=7, version=3, name=name, partition=partition)
+    assert answer["error_code"] == code
+
+
 def test_a_batch_that_is_cut_short_is_of_no_transaction(broker):
     whole = batch(producer_id=9, producer_epoch=0, base_sequence=0, transactional=True)
     codes = [broker.produce(one, acks=2, version=7)["error_code"] for one in (whole, whole[:-1])]
