@@ -425,11 +425,7 @@ class Coordinator:
         if present and (leader is None or leader.joining is None):
             group.leader = present[0].id  # maybeElectNewJoinedLeader: any that has joined
         if group.is_stuck(self.rules.tie, reads=self.rules.reads_subscriptions):
-            by_timer = group.join_may_grow_ms is not None
-            group.generation += 1  # before what throws (initNextGeneration)
-            group.join_deadline = group.join_may_grow_ms = None
-            group.abandoned = by_timer or not self.rules.tries_again
-            return by_timer
+            return group.abandon_join(tries_again=self.rules.tries_again)
         self.decide(group, Input.JOINED if present else Input.DESERTED)
         group.generation += 1
         group.join_deadline = group.join_may_grow_ms = None

@@ -210,6 +210,16 @@ class Group:
         chosen = self.elected(tie)
         return bool(self.members) and (chosen is None or (reads and not self.readable(chosen)))
 
+    def abandon_join(self, *, tries_again: bool) -> bool:
+        """Kafka throws at the end of the join phase; returns whether a timer was what ended it, so
+        that nobody is told. With `tries_again` the next join ends any phase but a group's first.
+        """
+        by_timer = self.join_may_grow_ms is not None
+        self.generation += 1  # before what throws (initNextGeneration)
+        self.join_deadline = self.join_may_grow_ms = None
+        self.abandoned = by_timer or not tries_again
+        return by_timer
+
     def stop_waiting(self, ticket: Ticket[Struct]) -> None:
         """Whose join ends with what Kafka throws is no longer waited with, nor is its session."""
         for member in self.members.values():
