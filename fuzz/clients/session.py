@@ -138,6 +138,7 @@ class Player(Process[Program]):
         """Close the clients; "closed" is the line that says so."""
         names = self._clients.names.values()
         self._clients.closing = set(names)
+        self._clients.due.clear()
         for name in names:
             self._tell("close", name)
 
@@ -153,8 +154,7 @@ class Player(Process[Program]):
                     return None
             else:
                 self._said += [END] if said == END else self._understood(said)
-            if self._clients.closing is None:
-                self._act()
+            self._act()
         return self._said.pop(0)
 
     def _act(self) -> None:

@@ -272,6 +272,20 @@ def test_a_codec_that_a_running_client_has_not_is_an_error_of_its_own(said):
     assert said.says("not_supported", consumer, what="snappy") == "error snappy"
 
 
+def test_who_closes_is_waited_for_without_a_turn_of_the_loop(said):
+    said.begin("127.0.0.1:1", "t")
+    said.says("startup_complete", said.told[0]["client"])  # a record is due soon
+    said.stop()
+    asked, get = [], said._events.get
+
+    def counted(timeout):
+        asked.append(timeout)
+        return get(timeout=timeout)
+
+    said._events.get = counted
+    assert (said.line(0.3), len(asked) <= 3) == (None, True)
+
+
 def test_a_session_is_over_when_both_have_closed_and_are_forgotten(said):
     said.begin("127.0.0.1:1", "t")
     producer, consumer = (row["client"] for row in said.told)
