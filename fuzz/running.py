@@ -98,17 +98,19 @@ class RunningTarget:
         that cannot be prepared is restarted again: on a busy machine a broker may hang from its
         begin. Raises NotPrepared when it could not be `STARTS` times.
         """
-        for left in reversed(range(STARTS)):
+        failures = 0
+        while True:
             self.restart()
             link = self.where.link()
             try:
                 self.where.prepare(link)
-                return link
             except corpus_run.NotPrepared:
                 link.close()
-                if not left:
+                failures += 1
+                if failures == STARTS:
                     raise
-        raise AssertionError
+            else:
+                return link
 
     def prepare(self) -> World:
         """Make what valid requests name. Raises NotPrepared."""

@@ -94,8 +94,7 @@ def play_campaign(
                 raise
             tell(f"{campaign.name}: the target is started again: {problem}")
             running.restart_prepared().close()
-            world = running.prepare() if bounds.jobs > 1 else None
-            share = replace(share, where=running.where, world=world)
+            share = moved(share, running, bounds)
             played, watching = play_share(share, running, bounds.jobs)
         parts.append(played)
         watchings += [watching] if watching else []
@@ -106,9 +105,7 @@ def play_campaign(
         rest = rest_of(whole_share, parts)
         if rest is None or deaths.too_many:
             break
-        world = running.prepare() if bounds.jobs > 1 else None
-        left_out = frozenset(deaths.killers)
-        share = replace(rest, where=running.where, world=world, left_out=left_out)
+        share = replace(moved(rest, running, bounds), left_out=frozenset(deaths.killers))
     whole = one_after_another(parts)
     if deaths.count:
         whole.gone = None  # it was started again
@@ -116,6 +113,12 @@ def play_campaign(
         written = corpus_folder.store(bounds.guidance.folder, whole.corpus)
         tell(f"{campaign.name}: {written} new frames in {bounds.guidance.folder}")
     return whole, watchings, deaths
+
+
+def moved(share: Share, running: RunningTarget, bounds: Bounds) -> Share:
+    """The share at a target that was started again: where it is now, and what it says of itself."""
+    world = running.prepare() if bounds.jobs > 1 else None
+    return replace(share, where=running.where, world=world)
 
 
 def share_of(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> Share:

@@ -135,11 +135,9 @@ class Stage:
         return result
 
 
-def run(
-    stages: Sequence[Stage], seed: int, wanted: Callable[[Tally], bool], first: int = 0
-) -> Tally:
-    """Cases of this seed from number `first` on, each stage playing the next one, while
-    `wanted(tally)` holds, or until Ctrl-C. What a stage raises ends them all and is raised.
+def run(stages: Sequence[Stage], seed: int, wanted: Callable[[Tally], bool]) -> Tally:
+    """The cases of this seed, each stage playing the next one, while `wanted(tally)` holds, or
+    until Ctrl-C. What a stage raises ends them all and is raised.
     """
     tally, lock, over = Tally(), threading.Lock(), threading.Event()
 
@@ -148,7 +146,7 @@ def run(
             with lock:
                 if over.is_set() or not wanted(tally):
                     return
-                index = first + tally.begun
+                index = tally.begun
                 tally.begun += 1
             played = judged(stage, drawn(seed, index, stage.pairs))
             with lock:

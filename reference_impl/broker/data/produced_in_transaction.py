@@ -22,7 +22,12 @@ from touchstone.reference_impl.broker.coordinators.add_partitions_to_txn import 
 from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.txn.coordinator import Producer
 from touchstone.reference_impl.wire.errors import ErrorCode, name_of
-from touchstone.reference_impl.wire.records.batch import HEADER, HEADER_SIZE, BatchHeader
+from touchstone.reference_impl.wire.records.batch import (
+    HEADER,
+    HEADER_SIZE,
+    LOG_OVERHEAD,
+    BatchHeader,
+)
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
@@ -55,8 +60,8 @@ def transactional(records: bytes | None) -> bool:
     """
     if records is None or len(records) <= ATTRIBUTES_AT or records[MAGIC_AT] != 2:
         return False
-    size = int.from_bytes(records[SIZE_AT : SIZE_AT + 4], "big", signed=True)
-    return SIZE_AT + 4 + size <= len(records) and bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
+    size = int.from_bytes(records[SIZE_AT:LOG_OVERHEAD], "big", signed=True)
+    return LOG_OVERHEAD + size <= len(records) and bool(records[ATTRIBUTES_AT] & TRANSACTIONAL)
 
 
 class TransactionVerification:

@@ -1,6 +1,7 @@
 """A member whose metadata cannot be read: the end of the join phase throws, after the generation
 has gone up. The next join tries again on 4.3.1; on 3.9.2 nobody does, and the group is stuck.
-Each step was seen on both.
+The errors and who waits were seen on both; later generations, and that nobody watches the session,
+are from ClassicGroup.initNextGeneration@4.3.1 and GroupMetadata@2.8.2 and not seen yet.
 """
 
 from __future__ import annotations
