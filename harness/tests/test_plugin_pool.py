@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from touchstone.harness import plugin
 from touchstone.harness.results import jsonl
+from touchstone.harness.run.ahead import Ahead
 from touchstone.harness.tests import test_plugin
+from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 from touchstone.harness.tests.test_plugin import VERSIONS
 
 # Fixtures are found by their names in this module.
@@ -39,9 +43,37 @@ def test_what_is_judged_is_kept_when_the_run_is_cut(suite, kafka, liar):
     assert len(jsonl.read(file, incomplete=True).cases) == VERSIONS
 
 
-def test_a_pooled_run_tells_how_far_it_is(suite, kafka, monkeypatch):
+@pytest.fixture
+def told(monkeypatch):
+    """Set once a pooled run has told how far it is."""
+    event = threading.Event()
+    line = Ahead.line
+
+    def telling(ahead):
+        event.set()
+        return line(ahead)
+
+    monkeypatch.setattr(Ahead, "line", telling)
+    return event
+
+
+@pytest.fixture
+def waiting(told):
+    """It creates no topic before the run has told how far it is."""
+
+    def waits(key, version, answer):
+        if key == CREATE_TOPICS:
+            told.wait(30)
+        return answer
+
+    with small_kafka(twist=waits) as server:
+        yield word(server)
+
+
+def test_a_pooled_run_tells_how_far_it_is(suite, waiting, told, monkeypatch):
     monkeypatch.setattr(plugin, "LINE_S", 0.0)
-    told = f"* of {VERSIONS} cases judged, * differ*"
-    suite("--target", kafka, "--oracle", kafka).stdout.fnmatch_lines([told])
-    suite("--target", kafka, "--oracle", kafka, "--jobs", "1").stdout.no_fnmatch_line(told)
-    suite("--target", kafka, "--oracle", kafka, "-qq").stdout.no_fnmatch_line(told)
+    line = f"* of {VERSIONS} cases judged, * differ*"
+    suite("--target", waiting, "--oracle", waiting).stdout.fnmatch_lines([line])
+    assert told.is_set()
+    suite("--target", waiting, "--oracle", waiting, "--jobs", "1").stdout.no_fnmatch_line(line)
+    suite("--target", waiting, "--oracle", waiting, "-qq").stdout.no_fnmatch_line(line)
