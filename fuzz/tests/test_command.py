@@ -16,7 +16,8 @@ from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback
-from touchstone.fuzz.tests.seeded import SWITCHED, bench
+from touchstone.fuzz.tests.seeded import SWITCHED
+from touchstone.fuzz.tests.seeded_bench import bench
 from touchstone.fuzz.triage import framed, write
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.headers import encode_request

@@ -15,7 +15,8 @@ from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.roles import Subject
 from touchstone.fuzz.tests import seeded
-from touchstone.fuzz.tests.seeded import Seeded, batch, bench, frame_of, produce
+from touchstone.fuzz.tests.seeded import Seeded, batch, frame_of, produce
+from touchstone.fuzz.tests.seeded_bench import bench
 from touchstone.fuzz.triage import shapes, write
 from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
