@@ -85,6 +85,8 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
     "--against", "oracle", metavar="T", help="Compare each case's outcome with this one's."
 )
 @click.option("--client", metavar="C", help="Spoil answers to this client: as for pytest suites/.")
+@click.option("--api", "apis", multiple=True, metavar="NAME",
+              help="Of this API alone, as Metadata; with --client.")  # fmt: skip
 @click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
 @click.option("--shards", default=2, help="Each with a broker of its own.")
 @click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
@@ -93,8 +95,8 @@ def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,
     out: Path, replay: Path | None, record: bool, jobs: int | None, fresh: bool, in_process: bool,
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
-    oracle: str | None, client: str | None, master: str | None, shards: int, shared: bool,
-    sources: tuple[Path, ...], mine: bool,
+    oracle: str | None, client: str | None, apis: tuple[str, ...], master: str | None, shards: int,
+    shared: bool, sources: tuple[Path, ...], mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -119,6 +121,8 @@ def command(
         raise click.UsageError(str(problem)) from None
     if in_process and target.kind != "reference":
         raise click.UsageError("--in-process: only the reference broker runs in this process")
+    if apis and client is None:
+        raise click.UsageError("--api goes with --client C")
     if minimised and folder is None:
         raise click.UsageError("--minimise-corpus needs --corpus DIR")
     guidance = Guidance(folder, minimised) if guided or folder else None
@@ -137,7 +141,7 @@ def command(
             sys.exit(driver.run_sharded(plan, master, shards))
         if client is not None:
             at_a_time = jobs or CLIENTS_AT_A_TIME
-            asked = ClientBounds(seed, cases, seconds, out, replay, at_a_time)
+            asked = ClientBounds(seed, cases, seconds, out, replay, at_a_time, apis)
             sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, reach))
@@ -151,6 +155,8 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
         yield
     except UnknownTarget as problem:
         raise click.UsageError(str(problem)) from None
+    except click.UsageError:
+        raise
     except NOT_DONE as problem:
         click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
         sys.exit(INCOMPLETE)

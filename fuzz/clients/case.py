@@ -10,6 +10,7 @@ may have been under way) or reports an error. What else can come is a finding:
     hangs       neither progress nor an error until the deadline, or it does not close; a client
                 that waits because an answer assigned it what does not exist is misled, no more
     allocates   it took memory out of proportion to the answers, which are a few KiB
+    computes    it took processor time out of proportion, in a loop or in work that an answer sets
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from touchstone.fuzz.clients.faults import Fault, Spoiler
+from touchstone.fuzz.clients.faults import LOGIN, Fault, Spoiler
 from touchstone.fuzz.clients.proxy import HOST, Proxy
 from touchstone.fuzz.clients.session import Player
 from touchstone.harness.adapters.process import END
 from touchstone.harness.adapters.program import MIB
 
 RECOVERED, REPORTED, UNFIRED, MISLED = "recovered", "reported", "unfired", "misled"
-DIES, RAISES, HANGS, ALLOCATES = "dies", "raises", "hangs", "allocates"
-FINDINGS = (DIES, RAISES, HANGS, ALLOCATES)
+DIES, RAISES, HANGS, ALLOCATES, COMPUTES = "dies", "raises", "hangs", "allocates", "computes"
+FINDINGS = (DIES, RAISES, HANGS, ALLOCATES, COMPUTES)
+LOOK_S = 0.5
 ENOUGH_PROGRESS = 2
 RESERVED = 1024 * MIB
 """Bytes of address space more than before that only a size in an answer explains: the threads of a
@@ -38,10 +40,13 @@ BEFORE_UNFIRED = 6
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds: until a session shows something, and until its clients are closed."""
+    """Seconds: until a session shows something, until its clients are closed, and of processor time
+    in a session. The last is what a virtual machine does not need to start.
+    """
 
     deadline_s: float = 25.0
     close_s: float = 20.0
+    processor_s: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -63,12 +68,14 @@ def play(
     spoiler = proxy.begin(fault)
     player.forget_peak()
     resident, reserved = player.resident(), player.most_reserved()
-    player.begin(f"{HOST}:{proxy.port}", topic)
-    verdict = watched(player, spoiler, patience)
+    most = player.processor_s() + patience.processor_s
+    sasl = proxy.sasl if fault.key in LOGIN else None
+    player.begin(f"{HOST}:{proxy.port}", topic, sasl)
+    verdict = watched(player, spoiler, patience, most)
     if not verdict.is_finding:
         player.stop()
-        verdict = closed(player, verdict, patience)
-    if verdict.kind not in (DIES, RAISES):
+        verdict = closed(player, verdict, patience, most)
+    if verdict.kind not in (DIES, RAISES, COMPUTES):
         grown, claimed = player.peak() - resident, player.most_reserved() - reserved
         if grown > player.program.growth:
             verdict = Verdict(ALLOCATES, f"{grown >> 20} MiB more than before")
@@ -77,12 +84,16 @@ def play(
     return verdict, spoiler
 
 
-def watched(player: Player, spoiler: Spoiler, patience: Patience) -> Verdict:
-    """What the client shows: until it has found its way back, or the deadline after the fault."""
+def watched(player: Player, spoiler: Spoiler, patience: Patience, most_s: float) -> Verdict:
+    """What the client shows: until it has found its way back, or the deadline after the fault.
+    `most_s` of processor time is the most that its process may have taken by then.
+    """
     until = time.monotonic() + patience.deadline_s
     over, progress, errors = False, 0, ""
     while True:
-        line = player.line(min(until - time.monotonic(), 0.5))
+        line = player.line(min(until - time.monotonic(), LOOK_S))
+        if player.processor_s() > most_s:
+            return computing(patience)
         if spoiler.over and not over:  # what is said from here on counts
             over, progress, errors = True, 0, ""
             until = time.monotonic() + patience.deadline_s
@@ -114,14 +125,21 @@ def after_deadline(spoiler: Spoiler, errors: str, patience: Patience) -> Verdict
     return Verdict(HANGS, f"nothing for {patience.deadline_s:g} s, {spoiler.fired} answers spoiled")
 
 
-def closed(player: Player, verdict: Verdict, patience: Patience) -> Verdict:
+def computing(patience: Patience) -> Verdict:
+    return Verdict(COMPUTES, f"{patience.processor_s:g} s of processor time")
+
+
+def closed(player: Player, verdict: Verdict, patience: Patience, most_s: float) -> Verdict:
     """The same verdict when the clients close; what happens instead otherwise."""
     until = time.monotonic() + patience.close_s
-    while (line := player.line(until - time.monotonic())) is not None:
+    while time.monotonic() < until:
+        line = player.line(min(until - time.monotonic(), LOOK_S))
+        if player.processor_s() > most_s:
+            return computing(patience)
         if line == "closed":
             return verdict
         if line == END:
             return Verdict(DIES, f"when it closed: {player.how_it_ended()}")
-        if line.startswith("fatal"):
+        if line is not None and line.startswith("fatal"):
             return Verdict(RAISES, f"when it closed: {line.removeprefix('fatal ')}")
     return Verdict(HANGS, f"does not close in {patience.close_s:g} s")

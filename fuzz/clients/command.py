@@ -22,14 +22,25 @@ from touchstone.fuzz.clients.campaign import (
     run,
     write,
 )
-from touchstone.fuzz.clients.faults import askable
+from touchstone.fuzz.clients.faults import LOGIN, askable
 from touchstone.fuzz.clients.proxy import Proxy
-from touchstone.fuzz.clients.session import Program, program_of
-from touchstone.fuzz.corpus_run import create_topics
+from touchstone.fuzz.clients.session import SCRAM_MECHANISM, USER, Program, program_of
+from touchstone.fuzz.corpus_run import create_topics, wait_until
 from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.harness.adapters import adapter_file
-from touchstone.harness.model.target import Shape, Target, Unavailable
+from touchstone.harness.model import advertised
+from touchstone.harness.model.profiles import PROFILES
+from touchstone.harness.model.sasl_messages import salted_password
+from touchstone.harness.model.security_settings import SASL_LISTENER, SCRAM, USERS
+from touchstone.harness.model.target import (
+    Address,
+    Endpoint,
+    Shape,
+    Target,
+    Unavailable,
+    Versions,
+)
 from touchstone.reference_impl.wire.apis import API
 
 REPORT_EVERY_S = 10.0
@@ -46,13 +57,17 @@ CONFIG = {
     "transaction.state.log.min.isr": "1",
 }
 """Of a target that we start: groups begin at once."""
+WITH_LISTENERS = ("reference", "process")
+"""Kinds of targets that we give a SASL listener, beside the plain one."""
+ALTER_USERS, DESCRIBE_USERS = 51, 50  # AlterUserScramCredentials from Kafka 2.7 on
+ITERATIONS, SALT = 4096, b"salt"
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
 
 
 @dataclass(frozen=True)
 class ClientBounds:
     """What was asked for: cases or seconds, where findings go, or one to play again; how many
-    clients play at a time.
+    clients play at a time; the APIs whose answers are spoiled, of all where there is none.
     """
 
     seed: int
@@ -61,6 +76,7 @@ class ClientBounds:
     out: Path
     replay: Path | None
     jobs: int
+    apis: tuple[str, ...] = ()
 
 
 def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -> int:
@@ -74,15 +90,15 @@ def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -
         raise Unavailable(reason)
     program = program_of(adapter_file.find(word))
     client = Path(word).name.removesuffix(adapter_file.FILE)
-    config = {} if target.kind == "external" else CONFIG
-    host, port = target.start(Shape(config=config)).bootstrap[0]
-    require_loopback(host, is_mine=mine)
-    pairs = askable(program.keys, target.advertised())
+    endpoint = target.start(Shape(config=settings_of(target)))
+    require_loopback(endpoint.bootstrap[0][0], is_mine=mine)
+    served = served_by(target)
+    brokers = listeners(endpoint, served)
+    pairs = about(bounds.apis, program.keys, brokers, served)
     try:
         with ExitStack() as opened:
             stages = [
-                opened.enter_context(stage(program, (host, port), pairs))
-                for _ in range(bounds.jobs)
+                opened.enter_context(stage(program, brokers, pairs)) for _ in range(bounds.jobs)
             ]
             return play_clients(client, stages, bounds)
     except NotStarted as problem:
@@ -93,11 +109,66 @@ def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -
         return BROKE
 
 
+def settings_of(target: Target) -> dict[str, str]:
+    """What a target that we start is given."""
+    if target.kind == "external":
+        return {}
+    if target.kind not in WITH_LISTENERS or target.release is None:
+        return CONFIG
+    return PROFILES["sasl"].subjects(target.release) | CONFIG
+
+
+def served_by(target: Target) -> Versions:
+    """What it serves, of what it lists: a client that is held to another version never gets on."""
+    table = target.advertised()
+    release = target.release or advertised.nearest(table)
+    return {key: advertised.served(release, key, table) for key in table}
+
+
+def listeners(endpoint: Endpoint, served: Versions) -> list[Address]:
+    """The plain listener, and behind it the one of SASL if a user could be made who logs in there.
+    Raises NotPrepared.
+    """
+    plain, further = endpoint.bootstrap[0], endpoint.listeners.get(SASL_LISTENER, ())
+    if not further or ALTER_USERS not in served:
+        return [plain]
+    password = salted_password(SCRAM_MECHANISM, USERS[USER], SALT, ITERATIONS)
+    row = {
+        "name": USER, "mechanism": 1 + SCRAM.index(SCRAM_MECHANISM), "iterations": ITERATIONS,
+        "salt": SALT, "salted_password": password,
+    }  # fmt: skip
+    with Link(*plain) as link:
+        link.ask(ALTER_USERS, 0, {"deletions": [], "upsertions": [row]})
+        wait_until(lambda: _knows(link), f"{USER} was not made", link)
+    return [plain, further[0]]
+
+
+def _knows(link: Link) -> bool:
+    answer = link.ask(DESCRIBE_USERS, 0, {"users": [{"name": USER}]})
+    return answer is not None and bool(answer["results"][0]["credential_infos"])
+
+
+def about(
+    apis: Sequence[str], keys: Sequence[int], brokers: Sequence[Address], served: Versions
+) -> list[Pair]:
+    """The pairs that cases are about. Raises BadParameter for an API that is not asked."""
+    asked = [key for key in keys if key not in LOGIN or brokers[1:]]
+    pairs = askable(asked, served)
+    there = {API[pair.key].name: pair.key for pair in pairs}
+    for name in apis:
+        if name not in there:
+            raise click.BadParameter(
+                f"a session is answered no {name} here, but {', '.join(there)}", param_hint="--api"
+            )
+    wanted = {there[name] for name in apis}
+    return [pair for pair in pairs if not wanted or pair.key in wanted]
+
+
 @contextmanager
-def stage(program: Program, broker: tuple[str, int], pairs: Sequence[Pair]) -> Iterator[Stage]:
+def stage(program: Program, brokers: Sequence[Address], pairs: Sequence[Pair]) -> Iterator[Stage]:
     """Where one client plays at a time; its process ends with it."""
     players = Players(program)
-    with Link(*broker) as link, Proxy(broker) as proxy, closing(players):
+    with Link(*brokers[0]) as link, Proxy(*brokers) as proxy, closing(players):
         yield Stage(players, proxy, topics_on(link), pairs)
 
 

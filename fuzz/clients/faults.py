@@ -79,17 +79,23 @@ OFTEN = 3
 """So much more often a fault of the exchange is drawn than each mutator: proxies, balancers and
 brokers that restart commit these every day.
 """
+SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
+LOGIN = (SASL_HANDSHAKE, SASL_AUTHENTICATE)
+"""What a client asks only where it logs in."""
 LAYERS = {"batch framing", "batch header", "control", "record", "record framing", "stored"}
 IN_RECORDS = {name for name, one in described().items() if one.layer in LAYERS}
 FETCH = 1
 ONLY_FOR: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(IN_RECORDS, (FETCH,)), "message_field": (FETCH,),
     "embedded_protocol": (11, 14, 15), "telemetry_payload": (),
+    "sasl_token": (SASL_AUTHENTICATE,),
 }  # fmt: skip
 """The API keys whose answers have what these change; the others fit any."""
+OF_ITS_OWN = 0.5
+"""The share of cases whose fault is in what only answers of their API have, where there is such."""
 
 
-ASKED_ONCE = (9, 10, 11, 14, 18, 22)
+ASKED_ONCE = (9, 10, 11, 14, 18, 22, *LOGIN)
 """What a client asks when it begins, and again only when something went wrong."""
 
 
@@ -141,25 +147,28 @@ def drawn(seed: int, index: int, pairs: Sequence[Pair]) -> Fault:
     pair = random.Random(f"{seed}/clients").sample(pairs, len(pairs))[place]
     name = f"{seed}/clients/{index}"
     draw = random.Random(name)
-    fitting = [way for way in WAYS if pair.key in ONLY_FOR.get(way, (pair.key,))]
+    own = [way for way in WAYS if pair.key in ONLY_FOR.get(way, ())]
+    anyones = [way for way in WAYS if way not in ONLY_FOR]
     version = None if pair.key == API_VERSIONS else pair.version
     once = turn == 0 or pair.key in ASKED_ONCE
     nth = 1 if once else draw.choice((1, 1, 1, 2, 3))
+    if pair.key == SASL_AUTHENTICATE:  # SCRAM has two answers
+        nth = draw.choice((1, 2))
     times = draw.choice((1, 1, 2, 5))
-    weights = [OFTEN if way in EXCHANGE else 1 for way in fitting]
-    return Fault(pair.key, version, nth, times, draw.choices(fitting, weights)[0], name)
+    weights = [OFTEN if way in EXCHANGE else 1 for way in anyones]
+    ways = (own, None) if own and draw.random() < OF_ITS_OWN else (anyones, weights)
+    return Fault(pair.key, version, nth, times, draw.choices(*ways)[0], name)
 
 
 class Spoiler:
     """Answers pass here on their way to a client; the fault's are spoiled.
 
-    `own_port` is where the client has to go for every broker: addresses in answers become it.
     `misleads`: a well-formed lie told the client of an assignment or a generation, which no honest
     answer takes back.
     """
 
-    def __init__(self, fault: Fault | None, own_port: int) -> None:
-        self.fault, self.own_port = fault, own_port
+    def __init__(self, fault: Fault | None) -> None:
+        self.fault = fault
         self.seen = 0
         self.fired = 0
         self.misleads = False
@@ -176,11 +185,12 @@ class Spoiler:
         """Be honest from now on, whatever the fault says."""
         self.ended = True
 
-    def answer(self, key: int, version: int, wire: bytes) -> tuple[bytes, str]:
+    def answer(self, key: int, version: int, wire: bytes, own_port: int) -> tuple[bytes, str]:
         """The bytes that go to the client in place of these (a frame, size included), and what
-        follows them.
+        follows them. `own_port` is where the client has to go for every broker: addresses in
+        answers become it.
         """
-        wire = self._addressed(key, version, wire)
+        wire = self._addressed(key, version, wire, own_port)
         fault = self.fault
         if fault is None or key != fault.key or self.ended:
             return wire, GO_ON
@@ -196,7 +206,7 @@ class Spoiler:
         self.misleads |= key in LASTING and opened is not None and not opened.behind
         return spoiled, then
 
-    def _addressed(self, key: int, version: int, wire: bytes) -> bytes:
+    def _addressed(self, key: int, version: int, wire: bytes, own_port: int) -> bytes:
         """The answer with our port for every broker's, and the cap on the fault's version."""
         opened = open_response(key, version, wire)
         if opened is None:
@@ -204,7 +214,7 @@ class Spoiler:
         if key == API_VERSIONS:
             cap(opened.body, self.fault)
         else:
-            readdress(opened.body, self.own_port)
+            readdress(opened.body, own_port)
         return opened.closed()
 
 
@@ -221,9 +231,14 @@ def readdress(value: object, port: int) -> None:
 
 
 def cap(body: Struct, fault: Fault | None) -> None:
-    """Offer the fault's API up to the fault's version, where the broker serves that."""
+    """Offer the fault's API up to the fault's version, where the broker serves that. With the first
+    SaslHandshake goes no SaslAuthenticate: tokens behind it are no requests (KIP-152).
+    """
     if fault is None or fault.version is None:
         return
+    if (fault.key, fault.version) == (SASL_HANDSHAKE, 0):
+        rows = body.get("api_keys", [])
+        rows[:] = [row for row in rows if row["api_key"] != SASL_AUTHENTICATE]
     for row in body.get("api_keys", ()):
         if row["api_key"] == fault.key and row["min_version"] <= fault.version:
             row["max_version"] = min(row["max_version"], fault.version)

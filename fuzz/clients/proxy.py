@@ -5,6 +5,8 @@ The campaign looks at the spoiler from outside, whose counters only grow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from touchstone.fuzz.clients.faults import Fault, Spoiler
 from touchstone.harness.adapters import proxy
 from touchstone.harness.adapters.proxy import HOST, Link, framed
@@ -13,11 +15,13 @@ __all__ = ["HOST", "Proxy"]
 
 
 class Proxy(proxy.Proxy):
-    """`begin` puts the next fault in force."""
+    """`begin` puts the next fault in force. The first upstream is the broker's plain listener, the
+    second, where there is one, its SASL listener.
+    """
 
-    def __init__(self, upstream: tuple[str, int]) -> None:
-        super().__init__(upstream)
-        self.spoiler = Spoiler(None, 0)
+    def __init__(self, *upstreams: tuple[str, int]) -> None:
+        super().__init__(*upstreams)
+        self.spoiler = Spoiler(None)
 
     def __enter__(self) -> Proxy:
         super().__enter__()
@@ -25,16 +29,23 @@ class Proxy(proxy.Proxy):
 
     def begin(self, fault: Fault | None) -> Spoiler:
         """A fresh spoiler for the connections that are made from now on."""
-        self.spoiler = Spoiler(fault, self.port)
-        self.passage = Spoiled(self.spoiler)
+        self.spoiler = Spoiler(fault)
+        self.passage = Spoiled(self.spoiler, self.ports)
         return self.spoiler
+
+    @property
+    def sasl(self) -> str | None:
+        """Where a client logs in; None where nobody can."""
+        return f"{HOST}:{self.ports[1]}" if self.ports[1:] else None
 
 
 class Spoiled:
-    """A passage (harness/adapters/proxy.py) whose answers go by a spoiler."""
+    """A passage (harness/adapters/proxy.py) whose answers go by a spoiler. A client that came by
+    one of the ports is told of that port alone.
+    """
 
-    def __init__(self, spoiler: Spoiler) -> None:
-        self.spoiler = spoiler
+    def __init__(self, spoiler: Spoiler, ports: Sequence[int]) -> None:
+        self.spoiler, self.ports = spoiler, ports
 
     def joined(self, link: Link) -> None:
         """Nobody asks."""
@@ -43,7 +54,7 @@ class Spoiled:
         return content
 
     def answer(self, link: Link, key: int, version: int, content: bytes) -> tuple[bytes, str]:
-        return self.spoiler.answer(key, version, framed(content))
+        return self.spoiler.answer(key, version, framed(content), self.ports[link.upstream])
 
     def parted(self, link: Link, by: str) -> None:
         """Nobody asks."""

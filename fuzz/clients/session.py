@@ -27,10 +27,11 @@ from touchstone.harness.adapters import lines, program
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.process import END, Process
 from touchstone.harness.adapters.program import MIB
+from touchstone.harness.model.security_settings import SASL_LISTENER, SCRAM, USERS
 from touchstone.harness.model.target import Unavailable
 
-KEYS = (0, 1, 2, 3, 8, 9, 10, 11, 14, 18, 22)
-"""APIs that a client asks while it writes and while a group reads."""
+KEYS = (0, 1, 2, 3, 8, 9, 10, 11, 14, 17, 18, 22, 36)
+"""APIs that a client asks while it logs in, while it writes and while a group reads."""
 PACE_S = 0.1
 GROWTH = 400 * MIB
 """A virtual machine takes memory in large pieces; the sizes that answers claim are beyond it."""
@@ -47,6 +48,13 @@ CONSUMER: Mapping[str, str] = {
 }  # fmt: skip
 WISHED = {"producer": PRODUCER, "consumer": CONSUMER}
 """Settings by kind of client; one that a client has not is left away."""
+USER, SCRAM_MECHANISM = "alice", SCRAM[0]
+_MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
+LOGIN: Mapping[str, str] = {
+    "security.protocol": SASL_LISTENER, "sasl.mechanism": SCRAM_MECHANISM,
+    "sasl.jaas.config": f'{_MODULE} required username="{USER}" password="{USERS[USER]}";',
+}  # fmt: skip
+"""Settings of a client that logs in: of SCRAM, whose broker says what a client has to parse."""
 
 _OF_THE_SYSTEM = (OSError, Warning, BufferError)  # what clients rightly let through
 OF_PYTHON = {
@@ -68,6 +76,7 @@ NO_CLIENTS_OWN = OF_PYTHON | OF_JAVA | OF_JAVASCRIPT
 An adapter names an exception by its class alone, so a client whose own class has such a name and
 no code of Kafka's is wronged; none is known.
 """
+OVER = ("shutdown_complete", lines.LACKS)
 ERRORS = ("client_error", "consumer_error", "producer_send_error", "offsets_committed")
 
 
@@ -93,8 +102,11 @@ class Clients:
 
     bootstrap: str
     topic: str
+    sasl: str | None = None  # where they log in instead
     names: dict[str, str] = field(default_factory=dict)  # kind: client
     able: set[str] = field(default_factory=set)  # clients that write, or have subscribed
+    logged_in: set[str] = field(default_factory=set)  # clients that were told to
+    unopened: set[str] = field(default_factory=set)  # clients that could not be opened
     due: dict[str, float] = field(default_factory=dict)  # "write", or the kind to open again: when
     acknowledged: bool = False
     read: bool = False
@@ -124,23 +136,29 @@ class Player(Process[Program]):
         self._said: list[str] = []  # lines of the session that nobody has taken yet
         self._lacking: set[tuple[str, str]] = set()  # (kind, setting) that the client has not
         self._kinds = list(WISHED)
+        self._logs_in = True  # unless the client turns out to have no such setting
         self._opened = 0
         self._clients = Clients("", "")
         super().__init__(program, self._events.put)
 
-    def begin(self, bootstrap: str, topic: str) -> None:
-        """Write to a topic and read it, as a group of that name."""
-        self._clients = Clients(bootstrap, topic)
+    def begin(self, bootstrap: str, topic: str, sasl: str | None = None) -> None:
+        """Write to a topic and read it, as a group of that name; log in at `sasl`, where that is
+        wanted and the client can.
+        """
+        self._clients = Clients(bootstrap, topic, sasl)
         for kind in self._kinds:
             self._open(kind)
 
     def stop(self) -> None:
         """Close the clients; "closed" is the line that says so."""
-        names = self._clients.names.values()
-        self._clients.closing = set(names)
-        self._clients.due.clear()
+        clients = self._clients
+        names = [name for name in clients.names.values() if name not in clients.unopened]
+        clients.closing = set(names)
+        clients.due.clear()
         for name in names:
             self._tell("close", name)
+        if not names:
+            self._tell("reset", None)
 
     def line(self, timeout_s: float) -> str | None:
         until = time.monotonic() + timeout_s
@@ -174,6 +192,9 @@ class Player(Process[Program]):
         self._opened += 1
         name = clients.names[kind] = f"{kind}-{self._opened}"
         config = {"bootstrap.servers": clients.bootstrap, "client.id": name}
+        if clients.sasl is not None and self._logs_in:
+            config |= {"bootstrap.servers": clients.sasl, **LOGIN}
+            clients.logged_in.add(name)
         if kind == "consumer":
             config["group.id"] = clients.topic
         for key, text in WISHED[kind].items():
@@ -201,7 +222,7 @@ class Player(Process[Program]):
             self._closed(self._clients.closing, row)
             return []
         if row["name"] == lines.LACKS and row["client"] not in self._clients.able:
-            self._do_without(kind, row["what"])
+            self._do_without(kind, row["client"], row["what"])
             return []
         return self._of_client(kind, row)
 
@@ -223,14 +244,19 @@ class Player(Process[Program]):
             clients.due[WRITE] = now + PACE_S
         elif row.get("operation") in ("open", "subscribe"):
             clients.due[kind] = now + PACE_S
+        if row.get("operation") == "open":
+            clients.unopened.add(row["client"])
         foreign = row.get("code") is None and row["exception"] in NO_CLIENTS_OWN
         words = f"{row['exception']}: {row['message']}"
         return [f"{'fatal' if foreign else 'error'} {' '.join(words.split())}"]
 
-    def _do_without(self, kind: str, what: str) -> None:
+    def _do_without(self, kind: str, name: str, what: str) -> None:
         lacking = {(kind, key) for key in WISHED[kind] if key in what} - self._lacking
         if lacking:
             self._lacking |= lacking
+            self._open(kind)
+        elif name in self._clients.logged_in:
+            self._logs_in = False
             self._open(kind)
         elif kind == "consumer":
             self._kinds.remove(kind)
@@ -240,7 +266,7 @@ class Player(Process[Program]):
 
     def _closed(self, still: set[str], row: Mapping[str, Any]) -> None:
         """A client has closed, or cannot: the adapter drops them all behind the last one."""
-        if row["name"] in ("shutdown_complete", lines.LACKS) or row.get("operation") == "close":
+        if row["name"] in OVER or row.get("operation") in ("open", "close"):
             still.discard(row["client"])
             if not still:
                 self._tell("reset", None)

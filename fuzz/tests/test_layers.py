@@ -28,7 +28,9 @@ from touchstone.reference_impl.wire.records.batch import (
 
 MUTATORS = described()
 SEED = 5
-BLOBS = {"embedded": ("bytes",), "telemetry": ("bytes",), "message": ("records",)}
+BLOBS = {
+    "embedded": ("bytes",), "sasl": ("bytes",), "telemetry": ("bytes",), "message": ("records",),
+}  # fmt: skip
 LIMIT = 1 << 22
 
 
@@ -158,6 +160,7 @@ CHECKS = {
     "header": check_header,
     "body": check_body,
     "embedded": check_blob(BLOBS["embedded"]),
+    "sasl": check_blob(BLOBS["sasl"]),
     "telemetry": check_blob(BLOBS["telemetry"]),
     "message": check_blob(BLOBS["message"]),
     "batch framing": check_blob(("records",)),

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from touchstone.fuzz.generator import Generator, Pair
-from touchstone.fuzz.mutators import FIXED_HEADER, SIZE, described, mutators
+from touchstone.fuzz.mutators import FIXED_HEADER, SIZE, described, mutators, sasl_token
 from touchstone.fuzz.segments import LIMIT, frames_in
 from touchstone.reference_impl.wire.headers import decode_request
 from touchstone.reference_impl.wire.records import check_crc, entries
@@ -27,7 +27,14 @@ IN_BATCHES = {"batch header", "batch framing", "stored", "control", "record fram
 ON_RECORDS = {name for name, one in DESCRIBED.items() if one.layer in IN_BATCHES}
 PAST_CRC = ON_RECORDS - {"batch_framing"}
 OPENS = {name for name, one in DESCRIBED.items() if one.change is not None}
-DECODES = {"array_shape", "field_edge", "embedded_protocol", "telemetry_payload", *ON_RECORDS}
+DECODES = {
+    "array_shape",
+    "field_edge",
+    "embedded_protocol",
+    "sasl_token",
+    "telemetry_payload",
+    *ON_RECORDS,
+}
 
 
 def produced(version: int) -> list[bytes]:
@@ -47,6 +54,7 @@ def wires_for(name: str) -> list[bytes]:
         return produced(9)
     of_its_own = {
         "embedded_protocol": (Pair(11, 7), Pair(14, 3)), "telemetry_payload": (Pair(72, 0),),
+        "sasl_token": (Pair(36, 0), Pair(36, 2)),
         "tag_block": (Pair(1, 12), Pair(3, 12)), "header_tags": (Pair(1, 12), Pair(68, 0)),
     }  # fmt: skip
     if name not in of_its_own:
@@ -99,6 +107,22 @@ def test_the_same_draw_makes_the_same_mutant(name):
 @pytest.mark.parametrize("wire", [b"\0\0\0\0", b"\0\0\0\1\0", WIRES[3][:11]], ids=len)
 def test_a_mutator_takes_the_leftovers_of_another(name, wire):
     assert all(isinstance(MUTATORS[name](wire, random.Random(index)), bytes) for index in range(50))
+
+
+SERVER_FIRST = b"r=abcdef,s=c2FsdA==,i=4096"
+
+
+def test_sasl_token_breaks_each_part_of_a_scram_message():
+    broken = [sasl_token.broken(SERVER_FIRST, random.Random(f"{SEED}/{n}")) for n in range(300)]
+    assert b"r=abcdef,s=c2FsdA==,i=2147483647" in broken  # CVE-2026-10143: so many rounds
+    assert b"r=abcdef,s=c2FsdA==" in broken
+    assert b"r=abcdef,s=,i=4096" in broken
+    assert b"s=c2FsdA==,i=4096" in broken
+
+
+def test_sasl_token_breaks_a_token_of_plain():
+    broken = [sasl_token.broken(b"\0user\0word", random.Random(f"{SEED}/{n}")) for n in range(300)]
+    assert {b"\0\0word", b"\0user\0", b"user\0word"} <= set(broken)
 
 
 def bits_changed(before: bytes, after: bytes) -> int:

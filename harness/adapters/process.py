@@ -1,8 +1,8 @@
-"""A client's program as a process: its limits, the lines it says, the memory it takes.
+"""A client's program as a process: its limits, the lines it says, what memory and time it takes.
 
 Adapters are judged with it (`stage`), and client campaigns of the fuzzer play with it.
 
-Reads Linux's /proc for memory; elsewhere memory is not measured, only limited.
+Reads Linux's /proc for both; elsewhere they are not measured, only limited.
 """
 
 from __future__ import annotations
@@ -103,6 +103,15 @@ class Process(Generic[P]):
         it.
         """
         return self._status("VmPeak")
+
+    def processor_s(self) -> float:
+        """Seconds of processor time since it began, of all its threads; 0 where nothing tells."""
+        try:
+            text = Path(f"/proc/{self._child.pid}/stat").read_text()
+        except OSError:
+            return 0.0
+        user, system = text.rpartition(")")[2].split()[11:13]  # behind its name, which may have any
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def forget_peak(self) -> None:
         with suppress(OSError):

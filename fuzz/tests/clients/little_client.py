@@ -5,6 +5,7 @@ planted defect that the campaign has to catch.
     trusts    makes room for whatever size an answer claims
     reserves  the same, and touches none of it
     patient   waits for the rest of an answer for ever
+    computes  answers what does not parse with work that has no end
     dies      ends itself over what does not parse
     slow      shows nothing, fault or none, as on a machine that is too busy
     raises    lets an exception that is none of its own reach the application
@@ -110,6 +111,8 @@ def check(answer: bytes, number: int) -> None:
     except ValueError as problem:
         if MODE == "dies":
             os.abort()
+        while MODE == "computes":
+            pass
         if MODE == "raises":
             raise LookupError("no such field") from problem
         raise ClientError(f"does not parse: {problem}") from problem

@@ -25,6 +25,7 @@ from touchstone.fuzz.clients.campaign import (
 )
 from touchstone.fuzz.clients.case import (
     ALLOCATES,
+    COMPUTES,
     DIES,
     HANGS,
     RAISES,
@@ -43,7 +44,7 @@ from touchstone.reference_impl.io.server import serve
 
 LITTLE = Path(__file__).with_name("little_client.py")
 PAIRS = [Pair(3, version) for version in range(14)]
-SHORT = Patience(deadline_s=4.0, close_s=4.0)
+SHORT = Patience(deadline_s=4.0, close_s=4.0, processor_s=1.5)
 pytestmark = pytest.mark.slow
 
 
@@ -94,6 +95,7 @@ def test_a_healthy_client_is_not_accused(stage):
         ("trusts", ["wrong_size"], ALLOCATES),
         ("reserves", ["text"], ALLOCATES),
         ("patient", ["stalled"], HANGS),
+        ("computes", ["truncate", "length_lie"], COMPUTES),
         ("dies", ["truncate", "length_lie"], DIES),
         ("raises", ["truncate", "length_lie"], RAISES),
     ],
@@ -186,15 +188,38 @@ def test_the_command_has_the_code_of_what_it_found(monkeypatch, tmp_path):
         assert result.exit_code == code, result.output
 
 
-@pytest.mark.parametrize("name", ["touchstone", "confluent-kafka", "kafka-python", "aiokafka"])
-def test_a_released_client_plays(name, tmp_path):
+@pytest.fixture(params=["touchstone", "confluent-kafka", "kafka-python", "aiokafka"])
+def released(request):
     try:
-        adapter_file.find(name).program()
+        adapter_file.find(request.param).program()
     except Unavailable as missing:
         pytest.skip(f"not run: {missing.reason}")
-    asked = ["--client", name, "--cases", "3", "--seed", "3", "--out", str(tmp_path)]
+    return request.param
+
+
+def test_a_released_client_plays(released, tmp_path):
+    asked = ["--client", released, "--cases", "3", "--seed", "357", "--out", str(tmp_path)]
     result = CliRunner().invoke(fuzz.command, asked)
     assert result.exit_code in (0, 1) and "3 cases, answers of" in result.output, result.output
+
+
+def test_a_released_client_logs_in(released, tmp_path):
+    asked = ["--client", released, "--api", "SaslHandshake", "--cases", "2", "--seed", "3"]
+    result = CliRunner().invoke(fuzz.command, [*asked, "--out", str(tmp_path)])
+    assert result.exit_code in (0, 1) and "never asked: none" in result.output, result.output
+
+
+def test_an_api_that_no_session_asks_is_named(tmp_path):
+    for target, api in (("reference", "EndTxn"), ("reference@2.2", "SaslAuthenticate")):
+        asked = ["--target", target, "--client", "aiokafka", "--api", api, "--out", str(tmp_path)]
+        result = CliRunner().invoke(fuzz.command, asked)
+        assert (result.exit_code, f"is answered no {api} here" in result.output) == (2, True)
+        assert "Traceback" not in result.output
+
+
+def test_one_api_goes_with_a_client():
+    result = CliRunner().invoke(fuzz.command, ["--api", "Metadata"])
+    assert (result.exit_code, "--api goes with --client" in result.output) == (2, True)
 
 
 class Said(Player):
@@ -295,3 +320,39 @@ def test_a_session_is_over_when_both_have_closed_and_are_forgotten(said):
     assert said.says("client_error", consumer, **problem("KeyError", operation="close")) is None
     assert said.told[-1] == {"command": "reset"}
     assert said.says("reset_complete", "") == "closed"
+
+
+def test_who_did_not_open_has_nothing_to_close(said):
+    said.begin("127.0.0.1:1", "t")
+    producer, consumer = (row["client"] for row in said.told)
+    said.says("client_error", producer, **problem("NoBrokers", operation="open"))
+    said.stop()
+    assert [row["client"] for row in said.told if row["command"] == "close"] == [consumer]
+    said.says("shutdown_complete", consumer)
+    assert said.told[-1] == {"command": "reset"}
+
+
+def test_a_session_in_which_nobody_opened_is_over(said):
+    said.begin("127.0.0.1:1", "t")
+    producer, consumer = (row["client"] for row in said.told)
+    said.says("client_error", producer, **problem("NoBrokers", operation="open"))
+    said.stop()
+    said.says("client_error", consumer, **problem("NoBrokers", operation="open"))
+    assert said.told[-1] == {"command": "reset"}
+    said.begin("127.0.0.1:1", "t")
+    for row in said.told[-2:]:
+        said.says("client_error", row["client"], **problem("NoBrokers", operation="open"))
+    said.stop()
+    assert [row["command"] for row in said.told[-2:]] == ["open", "reset"]
+
+
+def test_a_session_logs_in_where_the_client_can(said):
+    said.begin("127.0.0.1:1", "t", "127.0.0.1:2")
+    producer, consumer = (row["client"] for row in said.told)
+    for row in said.told:
+        assert row["config"]["bootstrap.servers"] == "127.0.0.1:2"
+        assert row["config"]["sasl.mechanism"] == "SCRAM-SHA-256"
+    for name in (producer, consumer):
+        said.says("not_supported", name, what="the setting security.protocol")
+        assert said.told[-1]["config"]["bootstrap.servers"] == "127.0.0.1:1"
+        assert "sasl.mechanism" not in said.told[-1]["config"]

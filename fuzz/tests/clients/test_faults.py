@@ -8,10 +8,12 @@ import pytest
 
 from touchstone.fuzz.clients.faults import (
     GO_ON,
+    ONLY_FOR,
     WAYS,
     Fault,
     Spoiler,
     askable,
+    cap,
     drawn,
 )
 from touchstone.fuzz.clients.session import KEYS
@@ -19,7 +21,7 @@ from touchstone.fuzz.generator import Generator, Pair
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import API_VERSIONS, decode_response, encode_response
 
-OWN_PORT = 40_000
+OWN_PORT, PORT = 40_000, 9092
 SEED = 3
 PAIRS = askable(KEYS, {key: (API[key].versions[0], API[key].versions[-1]) for key in API})
 
@@ -28,7 +30,7 @@ def answer(key: int, version: int, number: int = 0) -> bytes:
     return Generator([], random.Random(f"{SEED}/{number}")).response_to(Pair(key, version), 7)
 
 
-def metadata(port: int = 9092) -> bytes:
+def metadata(port: int = PORT) -> bytes:
     broker = {"node_id": 0, "host": "127.0.0.1", "port": port, "rack": None}
     body = {"brokers": [broker], "cluster_id": None, "controller_id": 0, "topics": []}
     frame = encode_response(3, 5, 7, body)
@@ -36,15 +38,15 @@ def metadata(port: int = 9092) -> bytes:
 
 
 def test_every_brokers_address_becomes_the_proxys():
-    wire, then = Spoiler(None, OWN_PORT).answer(3, 5, metadata())
+    wire, then = Spoiler(None).answer(3, 5, metadata(), OWN_PORT)
     brokers = decode_response(3, 5, wire[4:]).body["brokers"]
     assert ([broker["port"] for broker in brokers], then) == ([OWN_PORT], GO_ON)
 
 
 def test_only_the_answers_of_the_fault_are_spoiled():
-    spoiler = Spoiler(Fault(3, None, 2, 2, "other_correlation", "s"), 9092)
-    sent = [spoiler.answer(3, 5, metadata())[0] != metadata() for _ in range(5)]
-    other = spoiler.answer(10, 0, answer(10, 0))
+    spoiler = Spoiler(Fault(3, None, 2, 2, "other_correlation", "s"))
+    sent = [spoiler.answer(3, 5, metadata(), PORT)[0] != metadata() for _ in range(5)]
+    other = spoiler.answer(10, 0, answer(10, 0), PORT)
     assert sent == [False, True, True, False, False]
     assert (other[1], spoiler.fired, spoiler.over) == (GO_ON, 2, True)
 
@@ -55,9 +57,21 @@ def test_a_version_is_capped_where_the_broker_offers_more():
     frame = encode_response(18, 0, 7, {"error_code": 0, "api_keys": rows})
     wire = len(frame).to_bytes(4, "big") + frame
     for key, version, most in ((3, 4, {3: 4, 1: 17}), (1, 2, {3: 12, 1: 17})):
-        spoiler = Spoiler(Fault(key, version, 1, 1, "cut", "s"), OWN_PORT)
-        body = decode_response(18, 0, spoiler.answer(18, 0, wire)[0][4:]).body
+        spoiler = Spoiler(Fault(key, version, 1, 1, "cut", "s"))
+        body = decode_response(18, 0, spoiler.answer(18, 0, wire, OWN_PORT)[0][4:]).body
         assert {row["api_key"]: row["max_version"] for row in body["api_keys"]} == most
+
+
+def test_behind_the_first_handshake_tokens_are_no_requests():
+    rows = [{"api_key": key, "min_version": 0, "max_version": 1} for key in (17, 36)]
+    offered = {"api_keys": rows}
+    cap(offered, Fault(17, 0, 1, 1, "cut", "s"))
+    assert offered == {"api_keys": [{"api_key": 17, "min_version": 0, "max_version": 0}]}
+
+
+def test_half_of_the_faults_are_in_what_only_these_answers_have():
+    ways = [drawn(5, index, [Pair(1, 4)]).way for index in range(1000)]
+    assert 400 < sum(ONLY_FOR.get(way) == (1,) for way in ways) < 600
 
 
 def test_a_case_descends_from_seed_and_index_alone():
@@ -80,9 +94,9 @@ def test_a_client_is_made_to_ask_what_is_served():
 
 
 def test_a_spoiler_tells_the_versions_that_were_asked_for():
-    spoiler = Spoiler(Fault(3, None, 1, 1, "cut", "s"), OWN_PORT)
-    spoiler.answer(3, 5, metadata())
-    spoiler.answer(10, 0, answer(10, 0))
+    spoiler = Spoiler(Fault(3, None, 1, 1, "cut", "s"))
+    spoiler.answer(3, 5, metadata(), OWN_PORT)
+    spoiler.answer(10, 0, answer(10, 0), OWN_PORT)
     assert spoiler.asked == {Pair(3, 5)}
 
 
@@ -93,7 +107,7 @@ def test_cases_come_to_nearly_every_way():
 
 @pytest.mark.parametrize("way", sorted(WAYS.keys() - {"telemetry_payload", "message_field"}))
 def test_each_way_spoils_answers(way):
-    keys = [key for key in KEYS if key in (1, 11, 14, 3)]
+    keys = [key for key in KEYS if key in (1, 11, 14, 3, 36)]
     changed = 0
     for number in range(120):
         key = keys[number % len(keys)]
@@ -106,7 +120,9 @@ def test_each_way_spoils_answers(way):
 
 def test_the_same_case_spoils_the_same_bytes():
     fault = Fault(3, None, 1, 1, "field_edge", "seed")
-    assert Spoiler(fault, 1).answer(3, 5, metadata()) == Spoiler(fault, 1).answer(3, 5, metadata())
+    assert Spoiler(fault).answer(3, 5, metadata(), OWN_PORT) == Spoiler(fault).answer(
+        3, 5, metadata(), OWN_PORT
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,13 +130,13 @@ def test_the_same_case_spoils_the_same_bytes():
     [(14, "another_message", True), (14, "cut", False), (3, "another_message", False)],
 )
 def test_a_well_formed_lie_about_an_assignment_misleads(key, way, misleads):
-    spoiler = Spoiler(Fault(key, None, 1, 1, way, "s"), OWN_PORT)
-    spoiler.answer(key, 4, answer(key, 4))
+    spoiler = Spoiler(Fault(key, None, 1, 1, way, "s"))
+    spoiler.answer(key, 4, answer(key, 4), OWN_PORT)
     assert spoiler.misleads is misleads
 
 
 def test_a_fault_that_is_ended_spoils_no_more():
-    spoiler = Spoiler(Fault(3, None, 1, 5, "other_correlation", "s"), 9092)
-    spoiler.answer(3, 5, metadata())
+    spoiler = Spoiler(Fault(3, None, 1, 5, "other_correlation", "s"))
+    spoiler.answer(3, 5, metadata(), PORT)
     spoiler.end()
-    assert (spoiler.answer(3, 5, metadata())[0], spoiler.over) == (metadata(), True)
+    assert (spoiler.answer(3, 5, metadata(), PORT)[0], spoiler.over) == (metadata(), True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 OF_A_COMMAND = ("command", "client")
+JAAS = "sasl.jaas.config"  # MODULE required username="..." password="...";
 Config = dict[str, Any]
 # Kafka's name of a setting -> the client's, and what makes its value of Kafka's where they differ
 Names = Mapping[str, "str | tuple[str, Callable[[str], Any]]"]
@@ -57,7 +59,7 @@ def say(name: str, **fields: Any) -> None:
 def translated(config: Config, names: Names) -> dict[str, Any]:
     """Settings by Kafka's names as the client's own. Raises Lacking for one without a name here."""
     found = {}
-    for key, value in config.items():
+    for key, value in spread(config).items():
         own = names.get(key)
         if own is None:
             raise Lacking(f"the setting {key}")
@@ -66,6 +68,13 @@ def translated(config: Config, names: Names) -> dict[str, Any]:
         else:
             found[own] = value
     return found
+
+
+def spread(config: Config) -> Config:
+    """The same with the `username` and `password` of `sasl.jaas.config` in its place."""
+    rest = dict(config)
+    login = rest.pop(JAAS, "")
+    return rest | dict(re.findall(r'(username|password)="([^"]*)"', login))
 
 
 def described(problem: BaseException, code: int | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from touchstone.harness.adapters.programs.adapter import (
     described,
     encoded,
     play,
+    spread,
 )
 from touchstone.harness.adapters.programs.confluent_admin import Admin
 
@@ -30,6 +31,7 @@ NAMES = {
     "delivery.timeout.ms": "message.timeout.ms", "request.timeout.ms": "socket.timeout.ms",
     "fetch.max.wait.ms": "fetch.wait.max.ms", "max.request.size": "message.max.bytes",
     "metadata.max.age.ms": "topic.metadata.refresh.interval.ms",
+    "username": "sasl.username", "password": "sasl.password",
 }  # fmt: skip
 LACKS = ("max.block.ms", "max.poll.records", "default.api.timeout.ms")
 RESETS = {"none": "error"}
@@ -38,7 +40,7 @@ NO_DELAY = {"linger.ms": 0, "partitioner": "murmur2_random", "log_level": 0}
 
 def settings(config: Config) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for key, value in config.items():
+    for key, value in spread(config).items():
         if key in LACKS:
             raise Lacking(f"the setting {key}")
         value = RESETS.get(value, value) if key == "auto.offset.reset" else value

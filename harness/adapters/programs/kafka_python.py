@@ -63,6 +63,8 @@ COMMON: Names = {
     "bootstrap.servers": ("bootstrap_servers", lambda text: text.split(",")),
     "client.id": "client_id", "request.timeout.ms": ("request_timeout_ms", int),
     "metadata.max.age.ms": ("metadata_max_age_ms", int),
+    "security.protocol": "security_protocol", "sasl.mechanism": "sasl_mechanism",
+    "username": "sasl_plain_username", "password": "sasl_plain_password",
 }  # fmt: skip
 PRODUCER: Names = {
     **COMMON, "acks": ("acks", ACKS.__getitem__), "linger.ms": ("linger_ms", int),

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from touchstone.harness.adapters.programs.adapter import (
+    JAAS,
     Config,
     Lacking,
     Make,
@@ -29,6 +30,7 @@ VERSION = "0.1"
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 ACKS = {"all": -1, "-1": -1, "0": 0, "1": 1}
 POLL_MS = 50
+SECURITY = ("security.protocol", "sasl.mechanism", JAAS)
 PLANT = "touchstone.defect"  # what harness/adapters/lying.py calls it
 
 
@@ -86,7 +88,8 @@ def broken(core: Any, defect: str | None) -> Any:
 def connected(config: Config) -> tuple[Client, Config]:
     """A client, and the settings that are not a connection's."""
     rest = dict(config)
-    client = Client(rest.pop("bootstrap.servers"), client_id=rest.pop("client.id"))
+    of_connections = {key: rest.pop(key) for key in SECURITY if key in rest}
+    client = Client(rest.pop("bootstrap.servers"), of_connections, client_id=rest.pop("client.id"))
     return client, rest
 
 

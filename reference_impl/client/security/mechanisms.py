@@ -25,7 +25,7 @@ from touchstone.reference_impl.security.scram import (
     stored_key,
     veiled,
 )
-from touchstone.reference_impl.security.scram_limits import FEWEST
+from touchstone.reference_impl.security.scram_limits import FEWEST, MOST_TAKEN
 
 _ADDED = rf"(?:,[A-Za-z]+={VALUE})*"
 _SERVER_FIRST = re.compile(
@@ -95,9 +95,12 @@ class Scram:
         parts = _SERVER_FIRST.fullmatch(text)
         if parts is None:
             raise BadChallenge(f"Invalid SCRAM server first message format: {text}")
-        nonce, rounds = parts["nonce"], int(parts["rounds"])
+        nonce, digits = parts["nonce"], parts["rounds"].lstrip("0") or "0"
         if not nonce.startswith(self._nonce):
             raise BadChallenge("Invalid server nonce: does not start with client nonce")
+        if len(digits) > len(str(MOST_TAKEN)) or int(digits) > MOST_TAKEN:
+            raise BadChallenge(f"Requested iterations {digits[:20]} is more than {MOST_TAKEN}")
+        rounds = int(digits)
         if rounds < FEWEST:
             name = self._mechanism.replace("-", "_")
             raise BadChallenge(

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
 // Setting makes franz-go's options of the value of a setting of Kafka's; nil: it has none.
@@ -40,6 +43,15 @@ var everyClient = map[string]Setting{
 		return one(kgo.RetryBackoffFn(func(int) time.Duration { return ms(v) }))
 	},
 	"metadata.max.age.ms": func(v string) []kgo.Opt { return one(kgo.MetadataMaxAge(ms(v))) },
+	"security.protocol": func(v string) []kgo.Opt {
+		if v != "PLAINTEXT" && v != "SASL_PLAINTEXT" {
+			return nil
+		}
+		return []kgo.Opt{}
+	},
+	// These two are said together, by `login`.
+	"sasl.mechanism":   func(string) []kgo.Opt { return []kgo.Opt{} },
+	"sasl.jaas.config": func(string) []kgo.Opt { return []kgo.Opt{} },
 }
 
 var producers = map[string]Setting{
@@ -107,6 +119,26 @@ var consumers = map[string]Setting{
 	},
 }
 
+var account = regexp.MustCompile(`(username|password)="([^"]*)"`)
+
+// login is the mechanism by which a client says who it is; nil: it has none of this name.
+func login(mechanism, jaas string) []kgo.Opt {
+	said := map[string]string{}
+	for _, found := range account.FindAllStringSubmatch(jaas, -1) {
+		said[found[1]] = found[2]
+	}
+	user, password := said["username"], said["password"]
+	switch mechanism {
+	case "PLAIN":
+		return one(kgo.SASL(plain.Auth{User: user, Pass: password}.AsMechanism()))
+	case "SCRAM-SHA-256":
+		return one(kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha256Mechanism()))
+	case "SCRAM-SHA-512":
+		return one(kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism()))
+	}
+	return nil
+}
+
 // options of a config, over those of Kafka's defaults that franz-go has not.
 func options(config map[string]string, known map[string]Setting) (found []kgo.Opt, err error) {
 	defer func() {
@@ -127,6 +159,13 @@ func options(config map[string]string, known map[string]Setting) (found []kgo.Op
 		more := setting(value)
 		if more == nil {
 			return nil, Lacking{"the setting " + name + "=" + value}
+		}
+		found = append(found, more...)
+	}
+	if mechanism := config["sasl.mechanism"]; mechanism != "" {
+		more := login(mechanism, config["sasl.jaas.config"])
+		if more == nil {
+			return nil, Lacking{"the setting sasl.mechanism=" + mechanism}
 		}
 		found = append(found, more...)
 	}

@@ -20,16 +20,28 @@ function described(problem) {
   return { exception: problem.name, message: String(problem.message).slice(0, 500), code };
 }
 
+const LOGIN = ["security.protocol", "sasl.mechanism", "sasl.jaas.config"];
+const OF_CONNECTIONS = ["bootstrap.servers", "client.id", ...LOGIN];
+
 // Kafka's names of settings that `known` maps; any other is lacking.
 function translated(config, known) {
   const found = {};
   for (const [key, value] of Object.entries(config)) {
-    if (key === "bootstrap.servers" || key === "client.id") continue;
+    if (OF_CONNECTIONS.includes(key)) continue;
     if (!(key in known)) throw new Lacking(`the setting ${key}`);
     const [name, make] = known[key];
     found[name] = make(value);
   }
   return found;
+}
+
+function login(config) {
+  const protocol = config["security.protocol"] ?? "PLAINTEXT";
+  if (protocol === "PLAINTEXT") return {};
+  if (protocol !== "SASL_PLAINTEXT") throw new Lacking(`the protocol ${protocol}`);
+  const said = config["sasl.jaas.config"].matchAll(/(username|password)="([^"]*)"/g);
+  const sasl = Object.fromEntries(Array.from(said, ([, key, value]) => [key, value]));
+  return { sasl: { mechanism: config["sasl.mechanism"].toLowerCase(), ...sasl } };
 }
 
 function connected(config, more = {}) {
@@ -38,6 +50,7 @@ function connected(config, more = {}) {
     brokers: config["bootstrap.servers"].split(","),
     logLevel: logLevel.NOTHING,
     retry: { initialRetryTime: 50, retries: 8 },
+    ...login(config),
     ...more,
   });
 }

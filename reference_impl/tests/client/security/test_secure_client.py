@@ -364,6 +364,8 @@ def liar(tokens):
         ),
         ([b"r=other,s=AAAA,i=4096"], "Invalid server nonce: does not start with client nonce"),
         ([b"r=NONCEx,s=AAAA,i=4095"], "Requested iterations 4095 is less than the minimum 4096"),
+        ([b"r=NONCEx,s=AAAA,i=2147483647"], "Requested iterations 2147483647 is more than 100000"),
+        ([b"r=NONCEx,s=AAAA,i=" + b"9" * 5000], "Requested iterations 9999999999.* is more than"),
         ([b"nonsense"], "Invalid SCRAM server first message format: nonsense"),
         ([b"r=NONCEx,s=AAAA,i=4096", b"e=other-error"], "failed with error: other-error"),
     ],
