@@ -16,7 +16,7 @@ from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.roles import Subject
 from touchstone.fuzz.tests import seeded
 from touchstone.fuzz.tests.seeded import Seeded, batch, frame_of, produce
-from touchstone.fuzz.tests.seeded_bench import bench
+from touchstone.fuzz.tests.seeded_bench import CONFIG, bench
 from touchstone.fuzz.triage import shapes, write
 from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
@@ -60,7 +60,7 @@ def test_with_the_defect_it_exits_1_and_without_it_0(tmp_path, name):
     path = written(one, tmp_path)
     ends = []
     for switches in (one.switches, ()):
-        with serve(release=one.release, config=seeded.CONFIG, switches=switches) as cluster:
+        with serve(release=one.release, config=CONFIG, switches=switches) as cluster:
             ran = alone(path, cluster.bootstrap[0])
             ends.append(ran.returncode)
             assert ran.stderr == ""
