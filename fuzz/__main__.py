@@ -86,7 +86,7 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 )
 @click.option("--client", metavar="C", help="Spoil answers to this client: as for pytest suites/.")
 @click.option("--api", "apis", multiple=True, metavar="NAME",
-              help="Of this API alone, as Metadata; with --client.")  # fmt: skip
+              help="Spoil answers of this API alone; with --client.")  # fmt: skip
 @click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
 @click.option("--shards", default=2, help="Each with a broker of its own.")
 @click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")

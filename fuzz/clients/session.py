@@ -50,7 +50,7 @@ WISHED = {"producer": PRODUCER, "consumer": CONSUMER}
 """Settings by kind of client; one that a client has not is left away."""
 USER, SCRAM_MECHANISM = "alice", SCRAM[0]
 _MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
-LOGIN: Mapping[str, str] = {
+LOGIN_SETTINGS: Mapping[str, str] = {
     "security.protocol": SASL_LISTENER, "sasl.mechanism": SCRAM_MECHANISM,
     "sasl.jaas.config": f'{_MODULE} required username="{USER}" password="{USERS[USER]}";',
 }  # fmt: skip
@@ -193,7 +193,7 @@ class Player(Process[Program]):
         name = clients.names[kind] = f"{kind}-{self._opened}"
         config = {"bootstrap.servers": clients.bootstrap, "client.id": name}
         if clients.sasl is not None and self._logs_in:
-            config |= {"bootstrap.servers": clients.sasl, **LOGIN}
+            config |= {"bootstrap.servers": clients.sasl, **LOGIN_SETTINGS}
             clients.logged_in.add(name)
         if kind == "consumer":
             config["group.id"] = clients.topic
