@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +13,7 @@ from touchstone.fuzz import corpus_folder
 from touchstone.fuzz.campaign import campaigns
 from touchstone.fuzz.generator import harmless, pairs_of
 from touchstone.fuzz.jobs import play_jobs
-from touchstone.fuzz.share import Share, Where, merged, play
+from touchstone.fuzz.share import OFTENER, ONE_AT_A_TIME, Share, Where, merged, play
 from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
 
@@ -33,6 +34,13 @@ def test_shares_hold_every_case_once():
 
 def cases_of(part: Share):
     return part.planned(lambda draw: part.generator(draw, World()))
+
+
+def test_what_kafka_serves_one_at_a_time_is_dealt_less_often_and_all_of_it():
+    dealt = Counter(share(1).dealt)
+    for pair in PAIRS:
+        assert dealt[pair] == (1 if pair.key in ONE_AT_A_TIME else OFTENER), pair
+    assert {pair.key for pair in PAIRS} >= ONE_AT_A_TIME
 
 
 @pytest.mark.slow
