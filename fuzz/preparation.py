@@ -1,7 +1,8 @@
 """A target made ready for valid requests: its topics hold records, its groups have members.
 
 `prepared` asks for what `World` holds and puts in what the target said. An API that the target does
-not serve, or refuses, leaves its part of the world made up. `prepare` makes the topics first.
+not serve, or refuses, leaves its part of the world made up; but a cluster of ours whose coordinator
+never becomes ready is not prepared. `prepare` makes the topics first.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Protocol
 
 from touchstone.fuzz.corpus_run import (
     AFTER_DELETION,
+    NotPrepared,
     create_topics,
     delete_topics,
     listed_topics,
@@ -39,7 +42,8 @@ LONGEST_MS, LONGEST_BEFORE_2_3_MS = 1_800_000, 300_000
 """group.max.session.timeout.ms by default; JoinGroup v5 came with the longer one."""
 REBALANCE_MS = 600_000
 TRANSACTION_MS = 900_000
-TRIES = 200
+TRIES, TRIES_OF_OURS = 200, 1500
+"""With 20 ms between two of them (`Link.rest`): a cluster of ours may be busy for half a minute."""
 
 
 class Answering(Protocol):
@@ -54,11 +58,12 @@ class Answering(Protocol):
 
 class Asker:
     """Questions by the name of the API and at most a version; bodies may hold more fields than that
-    version has. Many are asked together: one at a time they took 45 s on a busy machine.
+    version has. Many are asked together: one at a time they took 45 s on a busy machine. Of `ours`
+    it is known that every coordinator is there after a while.
     """
 
-    def __init__(self, target: Answering, served: Served) -> None:
-        self._target, self._served = target, served
+    def __init__(self, target: Answering, served: Served, *, ours: bool = False) -> None:
+        self._target, self._served, self._ours = target, served, ours
 
     def version(self, name: str, most: int) -> int | None:
         """The newest up to `most`; None where that is not served."""
@@ -84,19 +89,26 @@ class Asker:
     def all_done(
         self, name: str, most: int, bodies: Iterable[Struct], *, apart: bool = False
     ) -> list[Struct | None]:
-        """The first answer to each that does not ask to wait; None where it is a refusal."""
+        """The first answer to each that does not ask to wait; None where it is a refusal. Raises
+        NotPrepared where all of them ask to wait for ever, and should not.
+        """
         waiting = dict(enumerate(bodies))
         done: list[Struct | None] = [None] * len(waiting)
-        for _ in range(TRIES):
-            said = self.all(name, most, waiting.values(), apart=apart)
-            for number, answer in zip(list(waiting), said, strict=True):
+        asked, tries = dict(waiting), TRIES_OF_OURS if self._ours else TRIES
+        for _ in range(tries):
+            said = self.all(name, most, asked.values(), apart=apart)
+            for number, answer in zip(asked, said, strict=True):
                 code = 0 if answer is None else code_of(answer)
                 if code not in PASSING:
                     done[number] = None if code else answer
                     del waiting[number]
             if not waiting:
-                break
+                return done
+            # A coordinator that is there for nobody is asked for one, until it is.
+            asked = dict(islice(waiting.items(), 1 if len(waiting) == len(done) else None))
             self._target.rest()
+        if self._ours and len(waiting) == len(done):
+            raise NotPrepared(f"{name} is only answered with error code {code}, {tries} times")
         return done
 
 
@@ -123,12 +135,12 @@ def prepare(link: Link, served: Served, *, ours: bool, rests: int = AFTER_DELETI
         others = sorted(one for one in listed_topics(link) if not one.startswith(("__", CANARY)))
         delete_topics(link, others, rests=rests)
     create_topics(link, dict.fromkeys(LASTING, False))
-    return prepared(link, served)
+    return prepared(link, served, ours=ours)
 
 
-def prepared(target: Answering, served: Served) -> World:
-    """The world of this target. Topics of `LASTING` exist."""
-    asker = Asker(target, served)
+def prepared(target: Answering, served: Served, *, ours: bool = False) -> World:
+    """The world of this target. Topics of `LASTING` exist. Raises NotPrepared."""
+    asker = Asker(target, served, ours=ours)
     made_up = World()
     brokers, topics = topic_ids(asker, made_up)
     write_records(asker)

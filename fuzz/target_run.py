@@ -267,7 +267,8 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         steady += one.is_steady
     if surviving.deaths:
         click.echo(f"  the target died {surviving.deaths} times while findings were made small")
-    if surviving.gone is not None:
+    result.interrupted |= surviving.interrupted
+    if surviving.gone is not None and not surviving.interrupted:
         raise TargetDied(
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
             f"{surviving.gone}"

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import quality
+from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.in_process import InProcess
 from touchstone.fuzz.overlay import overlay
 from touchstone.fuzz.preparation import Asker, filled, prepare, prepared
@@ -16,6 +17,7 @@ from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
 from touchstone.reference_impl.io.server import serve
 
+JOIN_GROUP, NOT_COORDINATOR = 11, 16
 CONFIG = {"group.initial.rebalance.delay.ms": "0", "auto.create.topics.enable": "false"}
 
 
@@ -105,6 +107,24 @@ def test_a_target_that_hangs_up_on_everything_stays_made_up():
     world = prepared(target, advertised.table("4.3"))
     assert target.asked
     assert world.members["classic"] == World().members["classic"]
+
+
+class NotCoordinator(InProcess):
+    """A broker that did not load the partition of a group, as 4.3.1 after a case of `frames`."""
+
+    def ask_apart(self, questions):
+        assert {key for key, _, _ in questions} == {JOIN_GROUP}
+        return [{"error_code": NOT_COORDINATOR}] * len(questions)
+
+
+def test_a_cluster_of_ours_without_a_coordinator_is_not_prepared():
+    with pytest.raises(NotPrepared, match="JoinGroup is only answered with error code 16"):
+        prepare(NotCoordinator("4.3"), advertised.table("4.3"), ours=True)
+
+
+def test_of_other_clusters_it_is_taken_as_it_is():
+    target, made_up = NotCoordinator("4.3"), World().members["classic"]
+    assert prepare(target, advertised.table("4.3"), ours=False).members["classic"] == made_up
 
 
 def test_a_body_is_cut_to_its_version_and_filled():

@@ -75,3 +75,18 @@ def test_a_target_that_dies_of_every_replay_is_given_up():
     found = [replace(FOUND, oracle=name, index=at) for at, name in enumerate(names)]
     assert [one.repeats for one in settled(found, surviving.trial)] == [0] * len(found)
     assert surviving.deaths == MOST + 1 and surviving.gone
+
+
+@pytest.mark.parametrize("at", ["replay", "restore"])
+def test_a_user_who_does_not_wait_has_all_that_was_found(at):
+    target, stopped = Mortal(), []
+
+    def stops(*_):
+        stopped.append(at)
+        raise KeyboardInterrupt
+
+    pieces = (stops, stops, lambda: None) if at == "replay" else (*[target.complains] * 2, stops)
+    surviving = Surviving(Trial(*pieces), target.start)
+    found = [FOUND, replace(FOUND, oracle="parses", index=8)]
+    assert [one.repeats for one in settled(found, surviving.trial)] == [0, 0]
+    assert surviving.interrupted and (target.starts, stopped) == (0, [at])

@@ -1,8 +1,9 @@
-"""Findings are made small on a target that may die of a candidate.
+"""Findings are made small on a target that may die of a candidate, for a user who may not wait.
 
 It is started again, and of the script that killed it nothing is said here: a death is a finding of
 the campaign, not of the search for a smaller script. A target that cannot be started again leaves
-the rest untried, which is written as unsteady: what a campaign saw is never lost with its target.
+the rest untried, which is written as unsteady, and so does a Ctrl-C: what a campaign saw is never
+lost with its target, nor with its user's patience.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ MOST = 20
 
 class Surviving:
     """`trial`, but for the deaths of its target; `start` starts that anew and puts it in order, and
-    is None where others started it. `gone` says how it died for good.
+    is None where others started it. `gone` says how it died for good, or that its user interrupted.
     """
 
     def __init__(self, trial: Trial, start: Callable[[], object] | None) -> None:
         self.deaths = 0
         self.gone: str | None = None
+        self.interrupted = False
         self._inner, self._start = trial, start
         self.trial = Trial(
             partial(self._tried, trial.complains), partial(self._tried, trial.hasty), self._restore
@@ -40,7 +42,9 @@ class Surviving:
             return complains(script)
         except ConnectionError as death:
             self._died(death)
-            return []
+        except KeyboardInterrupt:
+            self._interrupted()
+        return []
 
     def _restore(self) -> None:
         if self.gone is not None:
@@ -49,6 +53,8 @@ class Surviving:
             self._inner.restore()
         except (ConnectionError, Unavailable) as death:  # or it lives, and no longer does as asked
             self._died(death)
+        except KeyboardInterrupt:
+            self._interrupted()
 
     def _died(self, death: Exception) -> None:
         self.deaths += 1
@@ -59,3 +65,8 @@ class Surviving:
             self._start()
         except (ConnectionError, Unavailable) as worse:
             self.gone = str(worse)
+        except KeyboardInterrupt:
+            self._interrupted()
+
+    def _interrupted(self) -> None:
+        self.interrupted, self.gone = True, "interrupted"
