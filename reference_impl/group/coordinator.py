@@ -91,7 +91,7 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
-        if not group.members:
+        if group.state is State.DEAD:
             return Ticket(synced(error_of(self.decide(group, Input.SYNC))))
         code = self.check_member(group, member_id, instance_id, generation)
         if not code and (
@@ -131,7 +131,8 @@ class Coordinator:
         # generation (GroupCoordinator.handleHeartbeat@2.2.1); `Cell.first` would skip both.
         refuses = isinstance(self.table.peek(group.state, Input.HEARTBEAT).do, ErrorCode)
         checked = None if refuses and group.state is State.COMPLETING else generation
-        code = self.check_member(group, member_id, instance_id, checked) if group.members else 0
+        dead = group.state is State.DEAD
+        code = 0 if dead else self.check_member(group, member_id, instance_id, checked)
         if code:
             return code
         cell = self.decide(group, Input.HEARTBEAT)

@@ -53,3 +53,18 @@ def test_who_comes_next_is_thrown_at_or_waits_for_ever(left_alone):
         assert len(again.answer["members"]) == 2  # also the one that was thrown at
     else:
         assert (another.answer, again.answer, world.group.generation) == (None, None, 3)
+
+
+def test_of_a_group_that_all_have_left_meanwhile_nobody_is_a_member(left_alone):
+    """Asked of 2.2.1, 2.8.2, 3.9.2 and 4.3.1, whose first phase is stuck too; found by 700,000
+    hostile frames.
+    """
+    world, first = left_alone
+    world.join(first, protocols=by_range(UNREADABLE))
+    world.leave(first)
+    tries_again = world.coordinator.rules.tries_again
+    left = State.EMPTY if tries_again else State.PREPARING
+    assert (world.group.state, world.group.members) == (left, {})
+    for member_id in (first, "nobody"):
+        assert world.heartbeat(member_id, 3) == E.UNKNOWN_MEMBER_ID
+        assert world.sync(member_id, 3).answer["error_code"] == E.UNKNOWN_MEMBER_ID
