@@ -23,8 +23,9 @@ in between is deleted halfway (seen on 1.0.2)."""
 
 
 class NotPrepared(ConnectionError):
-    """The target did not create or delete a topic that a case needs. Whoever plays cases takes it
-    for gone, as one that no longer accepts: a broker whose controller has ended still listens.
+    """The target did not create or delete a topic that a case needs, or has no coordinator. Whoever
+    plays cases takes it for gone, as one that no longer accepts: a broker whose controller has
+    ended still listens.
     """
 
 

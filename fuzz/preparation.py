@@ -94,7 +94,8 @@ class Asker:
         """
         waiting = dict(enumerate(bodies))
         done: list[Struct | None] = [None] * len(waiting)
-        asked, tries = dict(waiting), TRIES_OF_OURS if self._ours else TRIES
+        asked = dict(waiting)
+        tries = TRIES_OF_OURS if self._ours else TRIES
         for _ in range(tries):
             said = self.all(name, most, asked.values(), apart=apart)
             for number, answer in zip(asked, said, strict=True):
@@ -104,7 +105,7 @@ class Asker:
                     del waiting[number]
             if not waiting:
                 return done
-            # A coordinator that is there for nobody is asked for one, until it is.
+            # While nobody is served one asks for all: apart, each question is a connection.
             asked = dict(islice(waiting.items(), 1 if len(waiting) == len(done) else None))
             self._target.rest()
         if self._ours and len(waiting) == len(done):

@@ -45,12 +45,11 @@ ONE_AT_A_TIME = frozenset({
     90,  # DescribeShareGroupOffsets
 })  # fmt: skip
 """APIs whose requests Kafka carries out one after another, 40 to 320 a second on 4.3.1 where others
-get 650 to 3,000: each waits for the metadata log, or for the one thread that asks share
-coordinators (PersisterStateManager). Dealt like all others they took four fifths of a campaign's
-time."""
-OFTENER = 8
-"""For one request of those, so many of each other pair: as many of the slow ones in a minute as
-before, and more of the rest."""
+get 650 to 3,000: each waits for the metadata log, or for an answer of a share coordinator
+(PersisterStateManager). Dealt like all others they took four fifths of a campaign's time."""
+TIMES_AS_OFTEN = 8
+"""Cases that each other pair gets for one of such a pair: as many of the slow ones in a minute as
+when all are dealt alike, and more of the rest."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +108,11 @@ class Share:
 
     @cached_property
     def dealt(self) -> list[Pair]:
+        """What cases are drawn from: each pair as often as it is to come among the others."""
         return [
-            pair for pair in self.pairs for _ in range(1 if pair.key in ONE_AT_A_TIME else OFTENER)
+            pair
+            for pair in self.pairs
+            for _ in range(1 if pair.key in ONE_AT_A_TIME else TIMES_AS_OFTEN)
         ]
 
     def generator(self, draw: random.Random, world: World) -> Generator:

@@ -13,7 +13,7 @@ from touchstone.fuzz import corpus_folder
 from touchstone.fuzz.campaign import campaigns
 from touchstone.fuzz.generator import harmless, pairs_of
 from touchstone.fuzz.jobs import play_jobs
-from touchstone.fuzz.share import OFTENER, ONE_AT_A_TIME, Share, Where, merged, play
+from touchstone.fuzz.share import ONE_AT_A_TIME, TIMES_AS_OFTEN, Share, Where, merged, play
 from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
 
@@ -39,7 +39,7 @@ def cases_of(part: Share):
 def test_what_kafka_serves_one_at_a_time_is_dealt_less_often_and_all_of_it():
     dealt = Counter(share(1).dealt)
     for pair in PAIRS:
-        assert dealt[pair] == (1 if pair.key in ONE_AT_A_TIME else OFTENER), pair
+        assert dealt[pair] == (1 if pair.key in ONE_AT_A_TIME else TIMES_AS_OFTEN), pair
     assert {pair.key for pair in PAIRS} >= ONE_AT_A_TIME
 
 

@@ -91,7 +91,7 @@ class Coordinator:
         group = self.groups.get(group_id)
         if group is None:
             return Ticket(synced(ErrorCode.UNKNOWN_MEMBER_ID))
-        if group.state is State.DEAD:
+        if self.table.peek(group.state, Input.SYNC).first:
             return Ticket(synced(error_of(self.decide(group, Input.SYNC))))
         code = self.check_member(group, member_id, instance_id, generation)
         if not code and (
@@ -129,10 +129,10 @@ class Coordinator:
             return ErrorCode.UNKNOWN_MEMBER_ID
         # Up to 2.2 Kafka looks for the member in a group that awaits assignments, but not at its
         # generation (GroupCoordinator.handleHeartbeat@2.2.1); `Cell.first` would skip both.
-        refuses = isinstance(self.table.peek(group.state, Input.HEARTBEAT).do, ErrorCode)
+        cell = self.table.peek(group.state, Input.HEARTBEAT)
+        refuses = isinstance(cell.do, ErrorCode)
         checked = None if refuses and group.state is State.COMPLETING else generation
-        dead = group.state is State.DEAD
-        code = 0 if dead else self.check_member(group, member_id, instance_id, checked)
+        code = 0 if cell.first else self.check_member(group, member_id, instance_id, checked)
         if code:
             return code
         cell = self.decide(group, Input.HEARTBEAT)

@@ -56,9 +56,7 @@ def test_who_comes_next_is_thrown_at_or_waits_for_ever(left_alone):
 
 
 def test_of_a_group_that_all_have_left_meanwhile_nobody_is_a_member(left_alone):
-    """Asked of 2.2.1, 2.8.2, 3.9.2 and 4.3.1, whose first phase is stuck too; found by 700,000
-    hostile frames.
-    """
+    """Asked of 2.8.2, 3.9.2 and 4.3.1, where a group's first join phase is stuck too."""
     world, first = left_alone
     world.join(first, protocols=by_range(UNREADABLE))
     world.leave(first)
