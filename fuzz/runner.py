@@ -319,9 +319,11 @@ def require_answers(address: Address, patience_s: float | None = None) -> None:
         raise Hangs(f"it answers nobody for {patience_s:g} s") from None
 
 
-def is_alive(address: Address) -> bool:
-    """Whether the target still accepts connections when it has had time to die, and answers."""
-    deadline = time.monotonic() + DYING_S
+def is_alive(address: Address, dying_s: float = DYING_S) -> bool:
+    """Whether the target still accepts connections when it has had `dying_s` seconds to die, and
+    answers.
+    """
+    deadline = time.monotonic() + dying_s
     try:
         while time.monotonic() < deadline:
             socket.create_connection(address, DYING_S).close()

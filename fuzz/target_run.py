@@ -160,7 +160,7 @@ def play_share(share: Share, running: RunningTarget, jobs: int) -> tuple[Played,
         if played.gone is not None and running.can_restart:
             running.target.stop()
     if watching is not None and played.gone is not None:
-        watching.forget_since(played.result.cases)
+        watching.forget_death()
     return played, watching
 
 
@@ -302,7 +302,7 @@ def report_watches(watching: Watching) -> int:
     for name, reason in watching.not_watched.items():
         click.echo(f"  {name}: not watched: {reason}", err=True)
     for complaint in watching.complaints:
-        click.echo(f"  {complaint.watch}: {complaint.sentence} (by case {complaint.cases})")
+        click.echo(f"  {complaint.watch}: {complaint.sentence} (after {complaint.seconds:.1f} s)")
     return len(watching.complaints)
 
 

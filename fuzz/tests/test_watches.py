@@ -77,9 +77,19 @@ def test_every_watch_has_its_canary():
 
 def test_what_is_complained_about_a_dead_target_is_not_told():
     watching = Watching([], Watched(None, {}), Played)
-    watching.complaints = [Complaint("canary", "late", 9), Complaint("canary", "refused", 12)]
-    watching.forget_since(12)
+    watching.complaints = [Complaint("a", "late", 9.0), Complaint("b", "refused", 9.1, dead=True)]
+    watching.forget_death()
     assert [one.sentence for one in watching.complaints] == ["late"]
+
+
+def test_a_complaint_says_whether_the_target_was_dead(monkeypatch):
+    monkeypatch.setattr(canary_connection, "BOUND_S", 0.0)  # so that a good broker is too slow
+    with a_broker() as target:
+        alive = watched(["canary_connection"], target, looks=1000)
+    with Watching(["canary_connection"], target, Played) as of_dead:
+        eventually(lambda: of_dead.complaints, Link(*target.address), "it is silent")
+    assert [one.dead for one in alive.complaints] == [False]
+    assert [one.dead for one in of_dead.complaints] == [True]
 
 
 @pytest.mark.slow

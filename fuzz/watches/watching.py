@@ -15,21 +15,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from touchstone.fuzz.runner import stopwatch
+from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.watches import WATCHES
 from touchstone.fuzz.watches.watch import NotWatched, Played, Watch, Watched, Wrong
 from touchstone.reference_impl.client.flow import ClientError
 
 TURN_S = 0.02
+EXIT_S = 0.2
+"""Seconds within which a process that ends one of its connections has closed its listener too."""
 
 
 @dataclass(frozen=True)
 class Complaint:
-    """What a watch saw, and how many cases had been played by then."""
+    """What a watch saw, how many seconds after the campaign began, and whether the target was dead
+    then: it refused connections or answered nobody.
+    """
 
     watch: str
     sentence: str
-    cases: int
+    seconds: float
+    dead: bool = False
 
 
 class Watching:
@@ -79,11 +84,9 @@ class Watching:
                 self._look(name, partial(watch.after, self._elapsed(), self.played()))
             self.figures[name] = watch.figures()
 
-    def forget_since(self, cases: int) -> None:
-        """Drop what was complained about when so many cases had been played: the target was dead
-        by then, and its death is told by itself.
-        """
-        self.complaints = [one for one in self.complaints if one.cases < cases]
+    def forget_death(self) -> None:
+        """Drop what was complained about a target that was dead: its death is told by itself."""
+        self.complaints = [one for one in self.complaints if not one.dead]
 
     @property
     def _complained(self) -> set[str]:
@@ -97,7 +100,9 @@ class Watching:
         except (OSError, ClientError) as problem:
             sentence = f"{type(problem).__name__}: {problem}"
         if sentence:
-            self.complaints.append(Complaint(name, sentence, self.played().cases))
+            seconds = self._elapsed()
+            dead = not is_alive(self.target.address, EXIT_S)
+            self.complaints.append(Complaint(name, sentence, seconds, dead))
 
     def _run(self) -> None:
         try:
