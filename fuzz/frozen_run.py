@@ -6,24 +6,25 @@ from collections.abc import Callable
 
 from touchstone.fuzz.campaign import Campaign, Result, run
 from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.corpus_run import GROUP_KEYS, prepare
+from touchstone.fuzz.corpus_run import GROUP_KEYS, NotPrepared, prepare
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.neighbours import listing
 from touchstone.fuzz.progress import Progress
-from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.runner import stopwatch
+from touchstone.fuzz.running import RunningTarget
 from touchstone.fuzz.share import Played
 from touchstone.fuzz.targets import recorded_for
-from touchstone.harness.model.target import Target
 
 
 def play_frozen(
-    campaign: Campaign, target: Target, link: Link, seed: int, tell: Callable[[str], object]
+    campaign: Campaign, running: RunningTarget, seed: int, tell: Callable[[str], object]
 ) -> Played:
     """Play all of it, until its end, the target's (`gone` says which) or a Ctrl-C; `tell` gets a
-    line every two seconds. The seed only names the findings.
+    line every two seconds. The seed only names the findings. Raises NotPrepared.
     """
-    prepare(link, corpus())
-    recorded = recorded_for(target)
+    link = running.link
+    _forget_others(campaign, running, tell)
+    recorded = recorded_for(running.target)
     if recorded and len(listing(link)[0]) > 1:  # another broker may coordinate a group
         groups = {case.name for case in corpus() if case.key in GROUP_KEYS}
         recorded = {name: shown for name, shown in recorded.items() if name not in groups}
@@ -46,3 +47,19 @@ def play_frozen(
         played.gone = str(gone)
     played.connects, played.seconds = link.tally.connects, elapsed()
     return played
+
+
+def _forget_others(
+    campaign: Campaign, running: RunningTarget, tell: Callable[[str], object]
+) -> None:
+    """What was recorded was recorded of a target that nobody had sent anything; one that an earlier
+    campaign has harmed (UnregisterBroker, say, of its only broker) is started again.
+    """
+    try:
+        running.restore(campaign)
+    except NotPrepared as problem:
+        if not running.can_restart:
+            raise
+        tell(f"{campaign.name}: the target is started again: {problem}")
+        running.restart()
+        prepare(running.link, corpus())

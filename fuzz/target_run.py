@@ -346,7 +346,7 @@ def play_and_report(
     """A campaign of frames, and how many causes it found."""
     found = 0
     if campaign.source == "corpus":
-        played = play_frozen(campaign, running.target, running.link, bounds.seed, tell)
+        played = play_frozen(campaign, running, bounds.seed, tell)
     else:
         played, watchings, deaths = play_campaign(campaign, running, bounds)
         found += report_deaths(deaths, bounds.out / campaign.name)

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from touchstone.fuzz import share
 from touchstone.fuzz.campaign import Campaign, Finding, Result, campaigns
+from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.running import Reach, RunningTarget
-from touchstone.fuzz.share import Share, play
 from touchstone.fuzz.triage import Settled, settle, trial_on
 from touchstone.harness.targets import parse
 
@@ -79,18 +80,29 @@ def play_campaign(campaign: Campaign, running: RunningTarget, job: Job) -> Playe
     """One campaign's cases of this shard; a target that is gone before its first is told so too."""
     try:
         if campaign.source == "corpus":
-            played = play_frozen(campaign, running.target, running.link, job.seed, silent)
+            played = play_frozen(campaign, running, job.seed, silent)
         else:
-            played = play(generated_share(campaign, running, job), silent)
+            played = play_generated(campaign, running, job)
     except ConnectionError as gone:
         return Played(job.shard, Result(campaign.name), 0.0, f"before the first case: {gone}")
     died = played.gone and f"after case {played.result.cases}: {played.gone}"
     return Played(job.shard, played.result, played.seconds, died)
 
 
-def generated_share(campaign: Campaign, running: RunningTarget, job: Job) -> Share:
+def play_generated(campaign: Campaign, running: RunningTarget, job: Job) -> share.Played:
+    """A target that an earlier campaign has harmed is started again."""
+    try:
+        return share.play(generated_share(campaign, running, job), silent)
+    except NotPrepared:
+        if not running.can_restart:
+            raise
+        running.restart_prepared().close()
+        return share.play(generated_share(campaign, running, job), silent)
+
+
+def generated_share(campaign: Campaign, running: RunningTarget, job: Job) -> share.Share:
     cases = campaign.cases if job.cases is None else job.cases
-    return Share(
+    return share.Share(
         campaign,
         campaign.own(running.pairs()),
         running.where,

@@ -7,7 +7,9 @@ from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.campaign import campaigns
+from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.corpus_run import NotPrepared, create_topics, listed_topics
+from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.share import Where
 from touchstone.harness.model.target import Unavailable
@@ -62,3 +64,17 @@ def test_a_target_that_cannot_be_prepared_is_started_again(failures, code, monke
     assert result.exit_code == code, result.output
     assert "topics were not deleted" in result.output
     assert ("valid: 60 cases" in result.output) == (code == 0), result.output
+
+
+def test_the_frozen_corpus_is_played_on_a_target_that_others_have_not_harmed():
+    target = parse("reference@4.3")
+    try:
+        with RunningTarget(target, Reach()) as running:
+            (known,) = running.link.ask(3, 1, {"topics": None})["brokers"]
+            unregistered = running.link.ask(64, 0, {"broker_id": known["node_id"]})
+            assert unregistered["error_code"] == 0
+            played = play_frozen(campaigns()["corpus"], running, 1, str)
+    finally:
+        target.stop()
+    assert (played.gone, played.result.findings) == (None, [])
+    assert played.result.cases == len(corpus()) > 0

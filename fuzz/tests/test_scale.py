@@ -23,6 +23,7 @@ from touchstone.fuzz.scale.driver import (
     write,
 )
 from touchstone.fuzz.scale.tasks import Played, play_shard, settle_groups, share_of
+from touchstone.fuzz.share import Where
 from touchstone.fuzz.triage import grouped
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.results import fuzz_rows
@@ -104,6 +105,21 @@ def test_a_target_that_cannot_be_prepared_is_told(monkeypatch):
     monkeypatch.setattr("touchstone.fuzz.scale.tasks.play_frozen", wedged)
     (one,) = play_shard(jobs(plan(Path(), "reference", "corpus"), 1)[0])
     assert one.died == "before the first case: topics were not created"
+
+
+@pytest.mark.slow
+def test_a_campaign_goes_on_at_a_target_that_an_earlier_one_has_harmed(monkeypatch):
+    prepare, left = Where.prepare, [1]
+
+    def prepared(self, link):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise NotPrepared("topics were not created")
+        return prepare(self, link)
+
+    monkeypatch.setattr(Where, "prepare", prepared)
+    (one,) = play_shard(jobs(plan(Path(), "reference", "valid"), 1)[0])
+    assert (one.died, one.result.cases > 0) == (None, True)
 
 
 def test_one_target_for_all_shards_has_to_be_meant():
