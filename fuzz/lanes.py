@@ -10,10 +10,11 @@ A connection to a target is a lane; what it may carry depends on the shape of a 
 - A whole frame with a fault may end its connection: one at a time on a lane.
 - A request that a peer may hold, and bytes that do not end where a frame ends, have a lane of their
   own, so that no other case waits behind them.
-- A request that a broker hands to its controller goes out on one of few lanes, alone: a broker of
-  KRaft has one such request on its way at a time (NodeToControllerChannelManager.buildNetworkClient
-  @4.3.1: one in flight), and each that changes metadata is flushed to a disk. Hundreds at once were
-  silent for want of their turn, and a whole block of cases behind them.
+- A request that a broker hands on, to its controller or to a share coordinator, goes out on one of
+  few lanes, alone: a broker of KRaft has one such request on its way at a time
+  (NodeToControllerChannelManager.buildNetworkClient@4.3.1: one in flight; PersisterStateManager,
+  `inFlight`: one of each kind), and each that changes metadata is flushed to a disk. Hundreds at
+  once were silent for want of their turn, and a whole block of cases behind them.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from touchstone.reference_impl.wire.framing import Frames
 SHARED, OWN, IN_TURN = range(3)
 """Which lanes a case may take."""
 MOST = {OWN: 64, IN_TURN: 8}
+HANDED_ON = FORWARDED | {90, 91, 92}  # Describe-, Alter- and DeleteShareGroupOffsets
 HELD_TIMEOUT_S = 0.1
 """Seconds for a request that may be held: long enough for an answer, too short to be missed."""
 HELD_IN_TURN_S = 0.5
@@ -72,7 +74,7 @@ class Flight:
         frames, self.whole = frames_in(wire)
         self.held = may_wait(wire)
         self.alone = bool(planned.faults) or len(frames) != 1
-        if self.whole and planned.sent.key in FORWARDED:
+        if self.whole and planned.sent.key in HANDED_ON:
             self.lanes = IN_TURN
         else:
             self.lanes = OWN if self.held or not self.whole else SHARED

@@ -36,6 +36,10 @@ def for_the_controller(index: int, faults: tuple[str, ...] = ()) -> Planned:
     return Planned(index, sent_frame(framed(frame)), faults)
 
 
+def for_the_share_coordinator(index: int, faults: tuple[str, ...] = ()) -> Planned:
+    return Planned(index, sent_frame(framed(encode_request(90, 0, index, "fuzz", {}))), faults)
+
+
 def planned(index: int, faults: tuple[str, ...] = ()) -> Planned:
     frame = encode_request(3, 1, index, "fuzz", {"topics": None})
     return Planned(index, sent_frame(framed(frame)), faults)
@@ -230,11 +234,12 @@ class OneAtATime(Peer):
         return super()._one(connection, correlation)
 
 
+@pytest.mark.parametrize("case", [for_the_controller, for_the_share_coordinator])
 @pytest.mark.parametrize("faults", [(), ("trailing",)], ids=["good", "broken"])
-def test_few_requests_are_on_their_way_to_a_controller_at_a_time(faults):
+def test_few_requests_are_on_their_way_to_be_handed_on_at_a_time(case, faults):
     peer = OneAtATime()
     with engine_on(peer) as engine:
-        came = list(engine.play(for_the_controller(i, faults) for i in range(10 * MOST[IN_TURN])))
+        came = list(engine.play(case(i, faults) for i in range(10 * MOST[IN_TURN])))
     assert ({outcome.end for _, outcome in came}, peer.most) == ({KEPT}, MOST[IN_TURN])
 
 
