@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from touchstone.fuzz.campaign import Campaign, Result, run
 from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.corpus_run import GROUP_KEYS, NotPrepared, prepare
+from touchstone.fuzz.corpus_run import GROUP_KEYS
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.neighbours import listing
 from touchstone.fuzz.progress import Progress
@@ -23,7 +24,8 @@ def play_frozen(
     line every two seconds. The seed only names the findings. Raises NotPrepared.
     """
     link = running.link
-    _forget_others(campaign, running, tell)
+    # What was recorded was recorded of a target that nobody had sent anything.
+    running.unharmed(partial(running.restore, campaign), tell)
     recorded = recorded_for(running.target)
     if recorded and len(listing(link)[0]) > 1:  # another broker may coordinate a group
         groups = {case.name for case in corpus() if case.key in GROUP_KEYS}
@@ -47,19 +49,3 @@ def play_frozen(
         played.gone = str(gone)
     played.connects, played.seconds = link.tally.connects, elapsed()
     return played
-
-
-def _forget_others(
-    campaign: Campaign, running: RunningTarget, tell: Callable[[str], object]
-) -> None:
-    """What was recorded was recorded of a target that nobody had sent anything; one that an earlier
-    campaign has harmed (UnregisterBroker, say, of its only broker) is started again.
-    """
-    try:
-        running.restore(campaign)
-    except NotPrepared as problem:
-        if not running.can_restart:
-            raise
-        tell(f"{campaign.name}: the target is started again: {problem}")
-        running.restart()
-        prepare(running.link, corpus())

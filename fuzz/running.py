@@ -6,7 +6,9 @@ One that others started is not ours to stop.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from touchstone.fuzz import corpus_run
 from touchstone.fuzz.campaign import Campaign
@@ -22,6 +24,7 @@ from touchstone.harness.model.target import Address, Shape, Target, Unavailable,
 CONTROLLED_SHUTDOWN = 7
 """It is served where ZooKeeper holds the registry."""
 STARTS = 3
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,20 @@ class RunningTarget:
                     raise
             else:
                 return link
+
+    def unharmed(self, attempt: Callable[[], T], tell: Callable[[str], object]) -> T:
+        """What `attempt` gives. A target that cannot be prepared for it, since an earlier campaign
+        has harmed it (UnregisterBroker of its only broker, say), is started again and it is
+        attempted once more. Raises NotPrepared.
+        """
+        try:
+            return attempt()
+        except corpus_run.NotPrepared as problem:
+            if not self.can_restart:
+                raise
+            tell(f"{self.target.name} is started again: {problem}")
+            self.restart_prepared().close()
+            return attempt()
 
     def prepare(self) -> World:
         """Make what valid requests name. Raises NotPrepared."""

@@ -14,7 +14,6 @@ from functools import partial
 
 from touchstone.fuzz import share
 from touchstone.fuzz.campaign import Campaign, Finding, Result, campaigns
-from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.triage import Settled, settle, trial_on
@@ -82,22 +81,13 @@ def play_campaign(campaign: Campaign, running: RunningTarget, job: Job) -> Playe
         if campaign.source == "corpus":
             played = play_frozen(campaign, running, job.seed, silent)
         else:
-            played = play_generated(campaign, running, job)
+            played = running.unharmed(
+                lambda: share.play(generated_share(campaign, running, job), silent), silent
+            )
     except ConnectionError as gone:
         return Played(job.shard, Result(campaign.name), 0.0, f"before the first case: {gone}")
     died = played.gone and f"after case {played.result.cases}: {played.gone}"
     return Played(job.shard, played.result, played.seconds, died)
-
-
-def play_generated(campaign: Campaign, running: RunningTarget, job: Job) -> share.Played:
-    """A target that an earlier campaign has harmed is started again."""
-    try:
-        return share.play(generated_share(campaign, running, job), silent)
-    except NotPrepared:
-        if not running.can_restart:
-            raise
-        running.restart_prepared().close()
-        return share.play(generated_share(campaign, running, job), silent)
 
 
 def generated_share(campaign: Campaign, running: RunningTarget, job: Job) -> share.Share:
