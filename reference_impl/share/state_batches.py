@@ -10,6 +10,7 @@ Sources: PersisterStateBatchCombiner@4.3.1.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 NO_OFFSET = -1
@@ -35,16 +36,28 @@ def combined(
         left = [each._replace(first=max(each.first, start)) for each in left]
     if len(left) < 2:
         return left
-    left = sorted(set(left))
+    heapify(left)  # and not sorted anew for each merge: batches are as many as a request may hold
     done: list[StateBatch] = []
-    while len(left) > 1:
-        one, other = left[0], left[1]
+    one = _popped(left)
+    while left:
+        other = _popped(left)
         same = one.rank == other.rank
         if other.first <= one.last or (same and other.first == one.last + 1):
-            left = sorted({*left[2:], *_merged(one, other)})
+            for each in _merged(one, other):
+                heappush(left, each)
+            one = _popped(left)
         else:
-            done.append(left.pop(0))
-    return done + left
+            done.append(one)
+            one = other
+    return [*done, one]
+
+
+def _popped(left: list[StateBatch]) -> StateBatch:
+    """The first in order; what equals it goes too."""
+    one = heappop(left)
+    while left and left[0] == one:
+        heappop(left)
+    return one
 
 
 def _merged(one: StateBatch, other: StateBatch) -> list[StateBatch]:
@@ -54,6 +67,9 @@ def _merged(one: StateBatch, other: StateBatch) -> list[StateBatch]:
     if other.rank < one.rank:
         rest = other._replace(first=one.last + 1)
         return [one, rest] if other.last > one.last else [one]
+    # One that names no record would part `one` into itself for ever.
+    if other.last + 1 < other.first:
+        return [one]
     parts = [other]
     if other.first > one.first:
         parts.append(one._replace(last=other.first - 1))
