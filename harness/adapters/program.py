@@ -16,7 +16,10 @@ from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
 
 MIB = 1 << 20
-SMALL = ("-Xmx128m", "-XX:MaxDirectMemorySize=64m", "-XX:+ExitOnOutOfMemoryError")
+SMALL = (
+    "-Xmx128m", "-XX:MaxDirectMemorySize=64m",
+    "-XX:+ExitOnOutOfMemoryError", "-XX:+DisplayVMOutputToStderr",  # which says why it exits
+)  # fmt: skip
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
