@@ -89,20 +89,22 @@ def _campaign(
                 return True
             return elapsed() < seconds or so_far.cases < LEAST_CASES
 
-        with watching:
-            run(
-                campaign,
-                link,
-                lambda draw: Generator(pairs, draw, worlds[0]),
-                seed=seed,
-                wanted=wanted,
-                recorded=recorded_for(target) if campaign.source == "corpus" else None,
-                result=result,
-            )
-            link.close()
-            found_already = bool(result.findings or watching.complaints)
-            watching.last_look = all_of_it or not found_already  # looks cost seconds
-    found.cases += result.cases
+        try:
+            with watching:
+                run(
+                    campaign,
+                    link,
+                    lambda draw: Generator(pairs, draw, worlds[0]),
+                    seed=seed,
+                    wanted=wanted,
+                    recorded=recorded_for(target) if campaign.source == "corpus" else None,
+                    result=result,
+                )
+                link.close()
+                found_already = bool(result.findings or watching.complaints)
+                watching.last_look = all_of_it or not found_already  # looks cost seconds
+        finally:  # of a target that died too
+            found.cases += result.cases
     found.complaints += [
         (one.oracle, f"{one.sentence} ({one.wire.hex()[:80]})") for one in result.findings
     ]

@@ -43,3 +43,16 @@ def test_the_planted_broker_is_a_target(tmp_path):
 )
 def test_a_planted_defect_of_each_group_is_found(switch):
     assert hunt((switch,), seconds=5).by
+
+
+@pytest.mark.slow
+def test_cases_are_counted_though_the_target_died_of_one(monkeypatch):
+    def dies(*_, result, **__):
+        result.cases = 7
+        raise ConnectionRefusedError("gone")
+
+    monkeypatch.setattr("touchstone.fuzz.detection.hunt.run", dies)
+    found = hunt((), seconds=5, all_of_it=True)
+    assert found.cases % 7 == 0
+    assert found.cases > 0
+    assert [who for who, _ in found.complaints] == ["alive"]
