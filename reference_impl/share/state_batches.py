@@ -34,7 +34,7 @@ def combined(
     left = [each for each in (*known, *new) if start == NO_OFFSET or each.last >= start]
     if start != NO_OFFSET:
         left = [each._replace(first=max(each.first, start)) for each in left]
-    if len(left) < 2:
+    if not left:
         return left
     heapify(left)  # and not sorted anew for each merge: batches are as many as a request may hold
     done: list[StateBatch] = []
