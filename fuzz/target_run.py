@@ -16,7 +16,7 @@ import click
 from touchstone.fuzz import corpus_folder, triage
 from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
 from touchstone.fuzz.cases import corpus, write_outcomes
-from touchstone.fuzz.corpus_run import NotPrepared, play_corpus, prepare
+from touchstone.fuzz.corpus_run import play_corpus, prepare
 from touchstone.fuzz.deaths import Deaths
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.jobs import play_jobs
@@ -87,15 +87,8 @@ def play_campaign(
     watchings: list[Watching] = []
     deaths = Deaths(campaign.name, bounds.seed)
     while True:
-        try:
-            played, watching = play_share(share, running, bounds.jobs)
-        except NotPrepared as problem:  # an earlier campaign has harmed it, or it hangs
-            if not running.can_restart:
-                raise
-            tell(f"{campaign.name}: the target is started again: {problem}")
-            running.restart_prepared().close()
-            share = moved(share, running, bounds)
-            played, watching = play_share(share, running, bounds.jobs)
+        attempt = partial(play_share, share, running, bounds)
+        played, watching = running.unharmed(attempt, tell)
         parts.append(played)
         watchings += [watching] if watching else []
         if played.gone is None or played.result.interrupted or not running.can_restart:
@@ -105,7 +98,7 @@ def play_campaign(
         rest = rest_of(whole_share, parts)
         if rest is None or deaths.too_many:
             break
-        share = replace(moved(rest, running, bounds), left_out=frozenset(deaths.killers))
+        share = replace(rest, left_out=frozenset(deaths.killers))
     whole = one_after_another(parts)
     if deaths.count:
         whole.gone = None  # it was started again
@@ -113,12 +106,6 @@ def play_campaign(
         written = corpus_folder.store(bounds.guidance.folder, whole.corpus)
         tell(f"{campaign.name}: {written} new frames in {bounds.guidance.folder}")
     return whole, watchings, deaths
-
-
-def moved(share: Share, running: RunningTarget, bounds: Bounds) -> Share:
-    """The share at a target that was started again: where it is now, and what it says of itself."""
-    world = running.prepare() if bounds.jobs > 1 else None
-    return replace(share, where=running.where, world=world)
 
 
 def share_of(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> Share:
@@ -135,14 +122,19 @@ def share_of(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> Shar
         guided=guidance is not None,
         coverage=where.address is None and bounds.coverage,
         kept=tuple(corpus_folder.load(folder)) if folder else (),
-        world=running.prepare() if bounds.jobs > 1 and where.address else None,
     )
 
 
-def play_share(share: Share, running: RunningTarget, jobs: int) -> tuple[Played, Watching | None]:
+def play_share(
+    share: Share, running: RunningTarget, bounds: Bounds
+) -> tuple[Played, Watching | None]:
     """Until the share's end, its user's or the target's, which is stopped then: of one that hangs
-    watches would wait for an answer.
+    watches would wait for an answer. It is played where the target is now, which is prepared once
+    for all processes. Raises NotPrepared.
     """
+    where = running.where
+    world = running.prepare() if bounds.jobs > 1 and where.address else None
+    share = replace(share, where=where, world=world)
     played = Played(Result(share.campaign.name))
     with contextlib.ExitStack() as stack:
         watching = None
@@ -154,7 +146,7 @@ def play_share(share: Share, running: RunningTarget, jobs: int) -> tuple[Played,
                     lambda: played.result.played(played.sent),
                 )
             )
-        played = play_jobs(share, jobs, tell, played)
+        played = play_jobs(share, bounds.jobs, tell, played)
         if watching is not None:
             watching.last_look = played.gone is None
         if played.gone is not None and running.can_restart:

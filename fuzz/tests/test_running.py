@@ -8,10 +8,9 @@ from click.testing import CliRunner
 from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz.campaign import campaigns
 from touchstone.fuzz.cases import corpus
-from touchstone.fuzz.corpus_run import NotPrepared, create_topics, listed_topics
+from touchstone.fuzz.corpus_run import create_topics, listed_topics
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.running import Reach, RunningTarget
-from touchstone.fuzz.share import Where
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import parse
 
@@ -49,16 +48,8 @@ def test_a_target_that_others_started_is_prepared_where_it_is():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("failures", "code"), [(2, 0), (100, 3)])
-def test_a_target_that_cannot_be_prepared_is_started_again(failures, code, monkeypatch, tmp_path):
-    prepare, left = Where.prepare, [failures]
-
-    def prepared(self, link):
-        left[0] -= 1
-        if left[0] >= 0:
-            raise NotPrepared("topics were not deleted")
-        return prepare(self, link)
-
-    monkeypatch.setattr(Where, "prepare", prepared)
+def test_a_target_that_cannot_be_prepared_is_started_again(failures, code, unprepared, tmp_path):
+    unprepared(failures)
     asked = ["--campaign", "valid", "--cases", "60", "--out", str(tmp_path)]
     result = CliRunner().invoke(fuzz.command, asked)
     assert result.exit_code == code, result.output

@@ -23,7 +23,6 @@ from touchstone.fuzz.scale.driver import (
     write,
 )
 from touchstone.fuzz.scale.tasks import Played, play_shard, settle_groups, share_of
-from touchstone.fuzz.share import Where
 from touchstone.fuzz.triage import grouped
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.results import fuzz_rows
@@ -108,16 +107,8 @@ def test_a_target_that_cannot_be_prepared_is_told(monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_campaign_goes_on_at_a_target_that_an_earlier_one_has_harmed(monkeypatch):
-    prepare, left = Where.prepare, [1]
-
-    def prepared(self, link):
-        left[0] -= 1
-        if left[0] >= 0:
-            raise NotPrepared("topics were not created")
-        return prepare(self, link)
-
-    monkeypatch.setattr(Where, "prepare", prepared)
+def test_a_campaign_goes_on_at_a_target_that_an_earlier_one_has_harmed(unprepared):
+    unprepared(1)
     (one,) = play_shard(jobs(plan(Path(), "reference", "valid"), 1)[0])
     assert (one.died, one.result.cases > 0) == (None, True)
 
