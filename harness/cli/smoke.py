@@ -74,6 +74,8 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
         endpoint = broker.start(Shape(config=client_smoke.AT_ONCE))
     except (Unavailable, StartFailed) as missing:
         say(f"not reachable  {client.name}: {missing}")
+        if helps := remedy(str(missing)):
+            say(helps)
         return UNREACHABLE
     try:
         found = client_smoke.look(adapter, endpoint)

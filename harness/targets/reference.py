@@ -18,6 +18,7 @@ from touchstone.harness.model.target import (
     LISTENERS,
     Endpoint,
     Shape,
+    Unavailable,
     Versions,
     listener_names,
 )
@@ -25,6 +26,7 @@ from touchstone.harness.targets import matrix, probe, settings
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.process import FIRST
 from touchstone.reference_impl.broker.faults import switches as planted
+from touchstone.reference_impl.extras import MissingExtra
 from touchstone.reference_impl.io.server import RunningCluster, serve
 
 
@@ -84,15 +86,18 @@ class ReferenceTarget:
 
     def _start(self, shape: Shape) -> tuple[RunningCluster, Endpoint]:
         isolation = self._isolation()
-        running = serve(
-            data=_disks(isolation, shape),
-            brokers=shape.brokers,
-            racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
-            release=str(self.release),
-            config=settings.with_key_file(shape.settings | _listeners(shape)),
-            switches=tuple(sorted(self.switches)),
-            seed=self.seed,
-        )
+        try:
+            running = serve(
+                data=_disks(isolation, shape),
+                brokers=shape.brokers,
+                racks=[shape.rack_of(broker) for broker in range(shape.brokers)],
+                release=str(self.release),
+                config=settings.with_key_file(shape.settings | _listeners(shape)),
+                switches=tuple(sorted(self.switches)),
+                seed=self.seed,
+            )
+        except MissingExtra as missing:
+            raise Unavailable(str(missing)) from None
         bootstrap = [_address(word) for word in running.bootstrap]
         known = probe.metadata(bootstrap[0]).brokers
         nodes = {number: ReferenceNode(running, number, isolation) for number in known}

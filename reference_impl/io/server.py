@@ -35,6 +35,7 @@ from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
 from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
+from touchstone.reference_impl.extras import install_command
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links
@@ -201,11 +202,16 @@ class RunningCluster:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def run_forever(self) -> None:
-        """Serve in this thread until SIGTERM or SIGINT; then end cleanly."""
+    def run_forever(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Serve in this thread until SIGTERM or SIGINT; then end cleanly.
+
+        `ready` is called once both signals end it so: whoever is told that it serves may send one
+        at once.
+        """
         signal.set_wakeup_fd(self.server.waker.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self.server.stop())
+        ready()
         self.server.run()
         self._close_data()
 
@@ -327,7 +333,7 @@ def _registry(
     try:
         door = importlib.import_module("touchstone.reference_impl.io.zookeeper")
     except ImportError as missing:
-        raise RegistryError(f"{missing}: pip install 'kafka-touchstone[zookeeper]'") from None
+        raise RegistryError(f"{missing}: {install_command('zookeeper')}") from None
     session = membership_rules(persona, config).session_ms
     return door.ZooKeeper(where, form, clock=clock, session_ms=session)
 

