@@ -16,8 +16,8 @@ def metadata(monkeypatch):
 
 
 def test_the_packages_of_an_extra_are_named_with_their_ranges(metadata):
-    metadata("click<9,>=8.1", 'a[b]<3,>=2; extra == "x"', "c>=1 ; (python_version>'3') and extra == 'x'",
-             'd; extra == "y"')  # fmt: skip
+    old_python = "c>=1 ; (python_version>'3') and extra == 'x'"
+    metadata("click<9,>=8.1", 'a[b]<3,>=2; extra == "x"', old_python, 'd; extra == "y"')
     assert requirements("x") == ["a[b]<3,>=2", "c>=1"]
     assert install_command("x") == "pip install 'a[b]<3,>=2' 'c>=1'"
     assert install_command("y") == "pip install d"
