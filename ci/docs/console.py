@@ -9,8 +9,10 @@ page ends; it is there when it has written a line that begins with `ready`. A bl
 language whose title is the name of a file is written to that file. All happens in one empty
 folder. Ports 90xx are other ports while the commands run, so that a page can say 9092.
 
-What is compared: every line of output that the page shows, in its order, with numbers taken for
-equal, since times and addresses differ. A line `...` stands for lines that are left out.
+What is compared: every line of output that the page shows, in its order. A number must be the one
+that is printed, so a count on a page cannot grow old; only what differs from run to run is taken
+for equal (`VARIES`: times and rates, addresses, names and ids drawn by chance, and the counts of a
+load that runs for some seconds). A line `...` stands for lines that are left out.
 """
 
 from __future__ import annotations
@@ -37,8 +39,21 @@ HUNDREDS = range(270, 280)  # where 90xx is, one hundred for each page that is r
 READY_S, COMMAND_S, LOOK_S = 120.0, 600.0, 0.05
 # Variables that change what a command prints: in CI pytest does not shorten its summary.
 NOT_A_READERS = re.compile(r"PYTEST|TOUCHSTONE_|CI$|BUILD_NUMBER$|GITHUB_|FORCE_COLOR$")
-# One in 2,500 nonces has no decimal digit: eight hexadecimal ones are a number without it, too.
-NUMBER = re.compile(r"\b[0-9a-f]{8}\b|[0-9a-f]*\d[0-9a-f]*(?:[.,]\d+)*")
+_COUNT = r"\d[\d,]*"
+VARIES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\b\d{8}T\d{6}(?:-[0-9a-f]{8})?",  # when a run began, and its nonce
+        r"\b\d{4}-\d\d-\d\d\b",
+        r"(?:0x|\b)[0-9a-f]{8,}\b(?:-[0-9a-f]{4}){0,3}",  # nonces, bytes, checksums
+        r"(?<=:)\d{4,5}\b",  # ports
+        r"\d[\d.,]* ?(?:ns|us|ms|s|min|h|hours|seconds|KB|MB|MiB|bytes|/s|%)(?!\w)",
+        rf"{_COUNT}(?= (?:operations|records? read|sends|simulated|acknowledged|connections"
+        r"|behaviours|faults|that no promise))",
+        rf"{_COUNT}(?:/{_COUNT}){{2}}(?= sends)",
+        rf"(?<!corpus: )(?<=: ){_COUNT}(?= cases, )",  # how far a campaign comes in its time
+    )
+)
 ELISION = "..."
 
 
@@ -63,10 +78,11 @@ class Command:
 
 
 def levelled(line: str) -> str:
-    """Without what differs from run to run: numbers, names drawn by chance, widths of columns."""
+    """Without what differs from run to run, and without the widths of columns."""
     line = re.sub(r"--pyargs 'touchstone\.([\w.]+)::", as_in_a_checkout, line)
     line = re.sub(r"^[.sFxE]{5,}(?=\s)", "dots", line)
-    line = re.sub(NUMBER, "N", line)
+    for each in VARIES:
+        line = each.sub("N", line)
     return re.sub(r"[\s=]+", " ", line).strip()
 
 

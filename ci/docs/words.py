@@ -20,7 +20,7 @@ HEADER: dict[str, str] = {
     "planned": "number of cases that were chosen",
     "arguments": "pytest arguments that run this target again",
     "deselected": "number of cases that were collected and not chosen",
-    "suites": "number of all suites",
+    "suites": "number of the suites that have a case of this release; null for a client",
     "profiles": "profiles that the target is said to have (`--profile`)",
     "configured": "whether each claim got the settings that it wants; `null` when unknown",
 }

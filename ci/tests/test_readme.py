@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DIFFER = {
     "pytest -q --pyargs touchstone.suites.produce --target localhost:9092 --newest"
     " --results results --run first",
-    "pytest -q --pyargs touchstone.suites --client kafka-python --results results --run client",
+    "pytest -q --pyargs touchstone.suites.producer --client kafka-python"
+    " --results results --run client",
 }
 OF_CI = {"make conformance": ".ci/run begins with it", "make test": "it is what runs this test"}
 

@@ -321,11 +321,6 @@ def test_modules(folder: Path = SUITES) -> set[str]:
     }
 
 
-def suites(folder: Path = SUITES) -> int:
-    """How many suites there are."""
-    return len({suite_of(module) for module in test_modules(folder)})
-
-
 def whole_suites(wheres: Iterable[str], folder: Path = SUITES) -> set[str]:
     """The suites of which every module has a claim among these places."""
     present = {where.rpartition(".")[0] for where in wheres}

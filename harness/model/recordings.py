@@ -65,6 +65,10 @@ class Store:
     def exists(self) -> bool:
         return any(self.folder.glob(f"*{SUFFIX}"))
 
+    def suites(self) -> set[str]:
+        """The names of the suites that have a recorded case."""
+        return {path.name.removesuffix(SUFFIX) for path in self.folder.glob(f"*{SUFFIX}")}
+
     def path(self, suite: str) -> Path:
         return self.folder / f"{suite}{SUFFIX}"
 

@@ -58,6 +58,9 @@ class ClientJudge:
     def cases(self, claim: Claim) -> list[CaseId]:
         return claim.cases(self.release, self.table) if claim.role == CLIENT_ROLE else []
 
+    def suites(self) -> None:
+        """Nothing is recorded of a client, so nobody can say which suites have a case of it."""
+
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Nothing is set for a run: each case gets a cluster as it wants one."""
         return []

@@ -96,6 +96,10 @@ class Judge:
     def cases(self, claim: Claim) -> list[CaseId]:
         return claim.cases(self.release, self.table) if claim.role == BROKER_ROLE else []
 
+    def suites(self) -> int | None:
+        """How many suites have a case of this release; None if nothing is recorded of it."""
+        return len(Store(self.release).suites()) or None
+
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
         return [*self._disputed(), *self.turns.quicken(claims)]

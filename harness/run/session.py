@@ -27,7 +27,6 @@ from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement import bundle, card, wording
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
 from touchstone.harness.known import Pin, Surprise
-from touchstone.harness.model import ledger
 from touchstone.harness.model.case import Case, Judgement
 from touchstone.harness.model.case_row import CaseRow, Header, PartMark
 from touchstone.harness.model.claim import CaseId
@@ -291,7 +290,7 @@ class Session:
             oracle_kind=judge.oracle.kind, commit=commit(), seed=self.options.seed,
             host={"python": platform.python_version(), "platform": platform.platform()},
             planned=len(run.planned), part=self._part(run), arguments=run.arguments,
-            deselected=len(run.deselected), suites=ledger.suites(),
+            deselected=len(run.deselected), suites=judge.suites(),
             profiles=[profile.name for profile in judge.told.profiles],
             configured=configured(judge.target),
         )  # fmt: skip
