@@ -29,7 +29,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from touchstone.harness.run.tally import BROKE, INCOMPLETE, worst
+from touchstone.harness.run import session
+from touchstone.harness.run.tally import BROKE, CONFORMED, INCOMPLETE, worst
+from touchstone.harness.spark import inputs
 
 ROOT = Path(__file__).resolve().parent.parent
 PERSONAS = ("reference@1.0", "reference@2.2", "reference@2.8", "reference@3.9", "reference@4.3")
@@ -141,6 +143,35 @@ def _rows(folder: Path, target: str) -> int:
         with path.open("rb") as rows:
             found += sum(row.startswith(CASE_ROW) for row in rows)
     return found
+
+
+def conformed(results: Path) -> str | None:
+    """Return the run in which each persona conformed at this commit, None where there is none or
+    where a file has changed since. `ci/run` asks, so that nothing is judged twice in a row.
+    """
+    at = _unchanged_commit()
+    for folder in sorted(results.glob("*/"), reverse=True):
+        files = [folder / f"{name}.jsonl" for name in PERSONAS]
+        if at and all(path.exists() and _conforms(path, at) for path in files):
+            return folder.name
+    return None
+
+
+def _conforms(path: Path, commit: str) -> bool:
+    """Whether a result file is whole, of all cases, of this commit, and ends with CONFORMED."""
+    found = inputs.edges(path)
+    if found.defect is not None or found.footer is None:
+        return False
+    whole = found.header["planned"] == found.footer["cases"] and not found.header["deselected"]
+    return whole and (found.header["commit"], found.footer["exit"]) == (commit, CONFORMED)
+
+
+def _unchanged_commit() -> str | None:
+    """The commit of this checkout as results name it; None where it has changes, or no git is."""
+    changes = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=ROOT, check=False, capture_output=True
+    )
+    return None if changes.returncode or changes.stdout else session.commit()
 
 
 def in_long_turns() -> None:

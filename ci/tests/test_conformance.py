@@ -161,3 +161,50 @@ def test_no_forked_part_is_left_behind(tmp_path):
         assert running.wait() == -signal.SIGTERM
         left = [Path(f"/proc/{process}") for process in others]
         wait_for(lambda: not any(path.exists() for path in left), lambda: f"left behind: {left}")
+
+
+# --- a run that need not be repeated ---------------------------------------------------------
+
+
+@pytest.fixture
+def before(tmp_path, monkeypatch):
+    """A run in which each persona conformed at the commit abc, which has not changed since."""
+    monkeypatch.setattr(conformance, "_unchanged_commit", lambda: "abc")
+    for target in conformance.PERSONAS:
+        judged_before(tmp_path, target)
+    return tmp_path
+
+
+def judged_before(folder, target, *, commit="abc", code=0, planned=1, deselected=0):
+    head = rows.header(
+        run="first", started="2026-11-21T00:00:00+00:00", target=target, release=None,
+        kind="reference", oracle="none", oracle_kind="none", commit=commit, seed=0, host={},
+        planned=planned, deselected=deselected,
+    )  # fmt: skip
+    with jsonl.Writer(folder / "first" / f"{target}.jsonl", head) as writer:
+        writer.case(case_row("topics.claim[v1]", "C", target))
+        writer.finish(finished="2026-11-21T00:01:00+00:00", exit_code=code)
+
+
+def test_what_conformed_at_this_commit_is_known(before):
+    assert conformance.conformed(before) == "first"
+
+
+@pytest.mark.parametrize(
+    "how", [{"commit": "abd"}, {"code": 1}, {"code": 3}, {"planned": 2}, {"deselected": 3}]
+)
+def test_one_persona_that_is_not_so_is_judged_again(before, how):
+    path = before / "first" / f"{conformance.PERSONAS[2]}.jsonl"
+    path.unlink()
+    judged_before(before, conformance.PERSONAS[2], **how)
+    assert conformance.conformed(before) is None
+
+
+def test_a_persona_without_a_file_is_judged_again(before):
+    (before / "first" / f"{conformance.PERSONAS[4]}.jsonl").unlink()
+    assert conformance.conformed(before) is None
+
+
+def test_what_has_changed_is_judged_again(before, monkeypatch):
+    monkeypatch.setattr(conformance, "_unchanged_commit", lambda: None)
+    assert conformance.conformed(before) is None
