@@ -15,13 +15,19 @@ help:  ## Show these lines
 $(VENV)/.%: pyproject.toml ci/setup
 	@ci/setup $(VENV) $*
 
+# Where a registry is not reached, the tests that need what it has are counted as not run.
+EXAMPLES := $(wildcard examples/*/pom.xml examples/*/go.mod examples/*/package.json)
+$(VENV)/.examples: $(VENV)/.test ci/fetch-examples $(EXAMPLES)
+	@echo "touchstone: fetching what the examples need, for the tools there are" >&2
+	@ci/fetch-examples && touch $@ || echo "touchstone: not all of it was fetched" >&2
+
 conformance: $(VENV)/.conformance  ## Judge the reference broker against Kafka's recorded answers; leave a dashboard
 	@$(PY) ci/conformance.py --results $(RESULTS) $(addprefix --target ,$(TARGETS))
 
-test: $(VENV)/.test  ## Every test that needs no Docker: units, suites on recordings, live Kafka where Java and Maven are
+test: $(VENV)/.test $(VENV)/.examples  ## Every test that needs no Docker: units, suites on recordings, live Kafka where Java and Maven are
 	@$(PY) ci/run
 
-test-all: $(VENV)/.test  ## The same and what runs at night: all five real Kafka releases, tests marked `nightly`
+test-all: $(VENV)/.test $(VENV)/.examples  ## The same and what runs at night: all five real Kafka releases, tests marked `nightly`
 	@TOUCHSTONE_LIVE=all $(PY) ci/run all
 
 fast: $(VENV)/.test  ## The fast tier only: no Java, no Docker, no Spark start

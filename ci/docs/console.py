@@ -36,7 +36,7 @@ TITLE = re.compile(r'title="([^"]*)"')
 SHOWN = re.compile(r"(?<![\d.])90(\d\d)(?!\d)")
 PORTS = (9080, 9092, 9093)  # what pages name
 HUNDREDS = range(270, 280)  # where 90xx is, one hundred for each page that is run at a time
-READY_S, COMMAND_S, LOOK_S = 120.0, 600.0, 0.05
+READY_S, COMMAND_S, LOOK_S = 600.0, 3600.0, 0.05  # after the first two, a command hangs
 # Variables that change what a command prints: in CI pytest does not shorten its summary.
 NOT_A_READERS = re.compile(r"PYTEST|TOUCHSTONE_|CI$|BUILD_NUMBER$|GITHUB_|FORCE_COLOR$")
 _COUNT = r"\d[\d,]*"

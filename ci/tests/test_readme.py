@@ -27,7 +27,7 @@ OF_CI = {"make conformance": ".ci/run begins with it", "make test": "it is what 
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(7200)
 def test_commands_of_the_readme_say_what_it_shows(tmp_path):
     text = (ROOT / "README.md").read_text("utf-8")
     shown = [one.text for fence in console.FENCE.finditer(text) if fence[1] == "console"
