@@ -39,7 +39,7 @@ from allure_commons.utils import platform_label
 
 from touchstone.harness.judgement import bundle, card, wording
 from touchstone.harness.judgement.bundle import BadBundle, Bundle
-from touchstone.harness.judgement.compare import compare
+from touchstone.harness.judgement.compare import Difference
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, inconclusive
 from touchstone.harness.model import ledger
 from touchstone.harness.model.case import Judgement
@@ -290,7 +290,8 @@ def _labels(reported: Sequence[Label], row: CaseRow) -> list[Label]:
 def _links(row: CaseRow, pages: Pages) -> Iterator[Link]:
     """The claim's page and the evidence, as far as it is known where they are."""
     if pages is not None and OURS.match(row["where"]):
-        yield Link(LINK, pages.format(f"claims/{row['claim']}.html"), f"claim {row['claim']}")
+        place = f"claims/{row['claim']}.html"
+        yield Link(LINK, pages.replace("{}", place), f"claim {row['claim']}")
     for word in row["evidence"]:
         found = card.evidence_of(word)
         clause = ledger.CLAUSE.fullmatch(word)
@@ -298,7 +299,7 @@ def _links(row: CaseRow, pages: Pages) -> Iterator[Link]:
             yield Link(LinkType.LINK, found.link, f"{word}: {found.text}")
         elif pages is not None and clause is not None:
             place = f"claims/clauses-{clause[1].lower()}.html#{word.partition('.')[0]}"
-            yield Link(LINK, pages.format(place), f"clause {word}")
+            yield Link(LINK, pages.replace("{}", place), f"clause {word}")
 
 
 # how it went
@@ -308,6 +309,8 @@ def _steps(case: CaseFacts, start: int, sink: Sink) -> Iterator[TestStepResult]:
     """A step for each step of the case, red where what decides the case stands."""
     wrong = _wrong(case.row)
     views = _views(case.bundle)
+    of_client = case.bundle is not None and case.bundle.scenario.is_of_client
+    view = "what happened" if of_client else "request and answers"
     for one in case.steps:
         label = one["step"]
         begun = start + round(one["at_ms"] or 0)
@@ -317,10 +320,10 @@ def _steps(case: CaseFacts, start: int, sink: Sink) -> Iterator[TestStepResult]:
         else:
             step.start, step.stop = begun, begun + round(one["ms"])
         if label in wrong:
-            step.status = STATUS[case.row["verdict"]]
+            step.status = STATUS.get(case.row["verdict"], Status.FAILED)
             step.statusDetails = StatusDetails(message=_clean(_first_of(wrong[label])))
         if label in views:
-            step.attachments = [_attach(sink, "request and answers", _text(views[label]))]
+            step.attachments = [_attach(sink, view, _text(views[label]))]
         yield step
 
 
@@ -357,7 +360,7 @@ def _views(found: Bundle | None) -> dict[str, list[str]]:
         return answers.events(found.target)
     oracle = found.oracle
     places: dict[str, list[str]] = {}
-    for one in compare(oracle, found.target) if oracle is not None else ():
+    for one in _differences(found):
         places.setdefault(one.step, []).append(one.path)
     requests = card.requests(found.target, oracle)
     views = {}
@@ -368,6 +371,13 @@ def _views(found: Bundle | None) -> dict[str, list[str]]:
     return views
 
 
+def _differences(found: Bundle) -> list[Difference]:
+    """All that differs, what decides first; nothing where we fail to compare."""
+    verdict = found.judge()
+    notes = (one for one in verdict.notes if isinstance(one, Difference))
+    return [*verdict.differences, *notes]
+
+
 def _attachments(case: CaseFacts, shown: card.Card | None, sink: Sink) -> Iterator[Attachment]:
     """The card of a failed case, both answers, the transcript of both sides and their packets."""
     if shown is not None:
@@ -376,8 +386,7 @@ def _attachments(case: CaseFacts, shown: card.Card | None, sink: Sink) -> Iterat
     if made is None:
         return
     if made.oracle is not None:
-        found = compare(made.oracle, made.target)
-        lines = answers.lines(made.oracle, made.target, found)
+        lines = answers.lines(made.oracle, made.target, _differences(made))
         yield _attach(sink, "both answers", _text(lines))
     yield _attach(sink, bundle.file_name(made.case), bundle.dumps(made), AttachmentType.JSON)
     if not made.scenario.is_of_client:  # whose connections are not all its own

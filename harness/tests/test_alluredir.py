@@ -175,6 +175,40 @@ def test_a_case_in_which_the_run_was_cut_has_no_status_of_its_own(allured, kafka
     assert cut["statusDetails"]["message"] == "the run ended before this case was judged"
 
 
+def test_a_run_that_stops_at_its_first_failure_has_that_one(allured, kafka, liar):
+    """The others were judged beside it; pytest reports none of them."""
+    done = allured("--target", liar, "--oracle", kafka, "-x", "--results", "out")
+    assert len(agreeing(done, allured.path / "allure")) == 1
+
+
+def test_a_mistake_in_our_comparison_breaks_cases_and_not_the_run(allured, kafka, monkeypatch):
+    def fails(seen):
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr("touchstone.harness.judgement.compare.normalise", fails)
+    done = allured("--target", kafka, "--oracle", kafka)
+    by_name = agreeing(done, allured.path / "allure")
+    assert done.ret == 2 and {one["status"] for one in by_name.values()} == {"broken"}
+    assert by_name["demo.zero-partitions[v5]"]["steps"][0]["attachments"]
+
+
+def test_a_client_has_a_step_for_each_command(pytester):
+    done = pytester.runpytest_inprocess(
+        "-p", "no:timeout", "--pyargs", "touchstone.suites.producer", "--alluredir", "allure",
+        "--client", "touchstone+batch-of-one", "--target", "reference@4.3",
+        "-k", "producer.a-full-batch-does-not-linger or no-such",
+    )  # fmt: skip
+    folder = pytester.path / "allure"
+    (one,) = agreeing(done, folder).values()
+    assert one["status"] == "failed"
+    assert one["statusDetails"]["message"].startswith("client: batches records: expected")
+    assert [step["name"] for step in one["steps"]][3:5] == ["open p", "p is open"]
+    seen = "".join(body(folder, step, "what happened").decode() for step in one["steps"])
+    assert "asked Produce v" in seen and '"command":"open"' in seen
+    assert labels(one)["target"] == ["touchstone+batch-of-one:reference@4.3"]
+    assert not [file for file in one["attachments"] if file["name"].startswith("packets")]
+
+
 def test_tests_that_are_no_cases_stay_as_they_are(allured, kafka):
     allured.write(extra=ORDINARY)
     done = allured("--target", kafka, "--oracle", kafka, "-k", "ordinary or v7")

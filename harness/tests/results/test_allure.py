@@ -9,6 +9,7 @@ from pathlib import Path
 from touchstone.harness.judgement.compare import Difference
 from touchstone.harness.judgement.verdict import Verdict
 from touchstone.harness.model.claim import CaseId
+from touchstone.harness.model.finding import Finding
 from touchstone.harness.results import allure, rows
 from touchstone.harness.tests.results.test_results import CLAIM, HEADER, some_rows
 
@@ -75,6 +76,17 @@ def test_a_step_says_the_first_of_many_places(tmp_path):
     lines = first["statusDetails"]["message"].splitlines()
     assert len(lines) == allure.PLACES + 1 and lines[-1] == "... and 4 more places"
     assert second == {"name": "later", "status": "skipped"}, "it was not attempted"
+
+
+def test_a_case_that_was_not_finished_may_have_steps_that_are_wrong(tmp_path):
+    seen = Finding("framing", "create", "", "odd")
+    verdict = Verdict("INCONCLUSIVE", reason="nothing to compare with", findings=(seen,))
+    row = rows.case(CaseId(CLAIM, 5, {}), verdict, target="a", release=None, duration_ms=1)
+    step = {"step": "create", "api": None, "version": None, "at_ms": 0.0, "ms": 2.0, "ended": ""}
+    allure.write(HEADER, [row], tmp_path, tmp_path, made={row["case"]: [step]})
+    (path,) = tmp_path.glob("*-result.json")
+    one = json.loads(path.read_text())
+    assert (one["status"], one["steps"][0]["status"]) == ("skipped", "failed")
 
 
 def test_what_markdown_would_take_for_its_own_is_shown(tmp_path):
