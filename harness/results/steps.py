@@ -9,6 +9,7 @@ from touchstone.harness.model.case_row import StepSign
 from touchstone.harness.model.transcript import Event, RoundTrip, Transcript
 
 ANSWERED, SENT = "answered", "sent"
+AWAIT = "await "  # of a step that waits for the answer to an earlier one, whose label follows
 
 
 def of(transcript: Transcript | None) -> list[StepSign]:
@@ -19,6 +20,11 @@ def of(transcript: Transcript | None) -> list[StepSign]:
     for event in transcript.events:
         events.setdefault(event.step, []).append(event)
     trips = {trip.step: trip for trip in transcript.round_trips}
+    for place, label in enumerate(transcript.header.labels):
+        earlier = transcript.by_label.get(label.removeprefix(AWAIT))
+        if earlier is not None and label.startswith(AWAIT):  # whose step its events are noted with
+            end = earlier.received or earlier.ending
+            events[place] = [] if end is None else [end]
     return [
         _step(label, events.get(place, []), trips.get(place))
         for place, label in enumerate(transcript.header.labels)

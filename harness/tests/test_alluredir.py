@@ -341,3 +341,16 @@ def test_join_without_the_library_names_its_extra_and_touches_nothing(allured, k
 
 def test_without_allure_pytest_its_option_is_nobodys(suite, kafka):
     assert suite("--target", kafka, "--alluredir", "x").ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_plugins_of_others_see_what_a_case_came_to(suite, kafka, liar):
+    suite.path.joinpath("conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.hookimpl(wrapper=True)\n"
+        "def pytest_runtest_makereport(item, call):\n"
+        "    report = yield\n"
+        "    print('seen:', call.when, report.outcome)\n"
+        "    return report\n"
+    )
+    done = suite("--target", liar, "--oracle", kafka, "-s", "-k", "v7")
+    done.stdout.fnmatch_lines(["*seen: call failed*"])
