@@ -24,7 +24,6 @@ class Options:
     update_expectations: bool
     strict_known: bool
     strict_notes: bool
-    allure: bool
     deadline: float
     again: int | None
     profile: Sequence[str]

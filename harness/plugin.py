@@ -79,7 +79,7 @@ def _asked(config: pytest.Config) -> Options:
 def _check_shard(asked: Options, shard: str) -> None:
     from touchstone.harness.model.shard import parse
 
-    alone = ("record", "update_expectations", "allure")  # of which there is one for all parts
+    alone = ("record", "update_expectations")  # of which there is one for all parts
     clash = next((name for name in alone if getattr(asked, name)), None)
     if clash:
         raise pytest.UsageError(f"--shard and --{clash.replace('_', '-')} do not go together")
@@ -130,7 +130,8 @@ def _session(config: pytest.Config) -> Session:
             expectations=asked.expectations,
             update_expectations=asked.update_expectations,
             ignore_pins=asked.strict_known,
-            allure=asked.allure,
+            allure=getattr(config.option, "allure_report_dir", None),
+            pages=dict(getattr(config.option, "allure_link_pattern", ())).get("touchstone"),
             shard=parse(asked.shard) if asked.shard else None,
             deadline_s=asked.deadline,
             again=asked.again,
@@ -331,17 +332,12 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         from touchstone.harness.run.ahead import Ahead, Work
 
         work = [
-            Work(
-                item.nodeid,
-                _function(item),
-                case,
-                found.alone,
-                apart=found.harms and case.judge.lanes is not None,
-            )  # fmt: skip
+            Work(item.nodeid, _function(item), case, found.alone,
+                 apart=found.harms and case.judge.lanes is not None)
             for item, case in pairs
             if case.judge.jobs > 1
             for found in [_nature(item, case)]
-        ]
+        ]  # fmt: skip
         ahead = Ahead(work, max(case.judge.jobs for _, case in pairs))
         state.line = _Line(config, ahead)
 
@@ -378,8 +374,10 @@ class _Line:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Wait for a case that is judged ahead, while nobody captures what is written."""
-    line = item.config.stash[_STATE].line
-    if line is not None and item.nodeid in line.ahead:
+    state = item.config.stash[_STATE]
+    if state.session is not None:
+        state.session.begin_case(_case(item))
+    if (line := state.line) is not None and item.nodeid in line.ahead:
         line.ahead.wait(item.nodeid, line.show, line.every_s)
 
 
@@ -413,8 +411,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """Have a report say what its case came to, before other plugins' wrappers see it."""
     report = yield
     case = _case(item)
     if case is None or (call.when != "call" and call.excinfo is None):

@@ -61,7 +61,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "let setup steps and texts of messages decide too, not only what a claim is about",
     },
-    "allure": {"action": "store_true", "help": "with --results: write Allure results too"},
     "deadline": {
         "type": float, "default": 10.0, "metavar": "S", "help": "seconds per step (10)",
     },

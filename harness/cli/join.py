@@ -18,7 +18,7 @@ import click
 from touchstone.harness import known
 from touchstone.harness.known import BadPin, Pin, Surprise
 from touchstone.harness.model.case_row import Header
-from touchstone.harness.results import allure, junit, parts, run_folder, summary
+from touchstone.harness.results import junit, parts, run_folder, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
 from touchstone.harness.run import tally
@@ -30,27 +30,37 @@ from touchstone.harness.targets import UnknownTarget
 @click.option("--expectations", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="The same file as the parts were given.")  # fmt: skip
 @click.option("--strict-known", is_flag=True, help="Ignore all accepted divergences.")
-@click.option("--allure", "with_allure", is_flag=True, help="Write Allure results too.")
-def command(run: Path, expectations: Path | None, strict_known: bool, with_allure: bool) -> None:
+@click.option("--allure", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Write Allure results to DIR too.")  # fmt: skip
+@click.option("--pages", metavar="ADDRESS",
+              help="With --allure: where this documentation is, {} for a page's path.")  # fmt: skip
+def command(
+    run: Path, expectations: Path | None, strict_known: bool, allure: Path | None,
+    pages: str | None,
+) -> None:  # fmt: skip
     """Make one result file of every target in RUN (DIR/<run>) that several processes judged.
 
     Exit code: the worst of the targets, as of pytest with one process: 0 conforms, 1 a new
     difference, 2 the harness broke, 3 incomplete, also when a part is missing.
     """
-    if strict_known:
-        sys.exit(main(run, None, with_allure))
     try:
         pins = known.load() + (known.load([expectations]) if expectations else [])
     except BadPin as error:
         click.echo(f"touchstone join: {error}", err=True)
         sys.exit(tally.INCOMPLETE)
-    sys.exit(main(run, pins, with_allure))
+    sys.exit(main(run, None if strict_known else pins, allure, pages))
 
 
-def main(run: Path, pins: Sequence[Pin] | None = (), with_allure: bool = False) -> int:
+def main(
+    run: Path, pins: Sequence[Pin] | None = (), allure: Path | None = None,
+    pages: str | None = None,
+) -> int:  # fmt: skip
     """Joins the parts in `run`; the exit code. `pins` hold for every target beside the pins of its
-    target file; None: no pins at all.
+    target file; None: no pins at all. `allure` is where Allure results are written, `pages` the
+    address of our documentation in them.
     """
+    if allure is not None:  # before any part is touched: its libraries may be missing
+        from touchstone.harness.results import allure as allure_results
     codes: list[int] = []
     told: dict[str, Sequence[Surprise]] = {}
     for name, paths in parts.find(run).items():
@@ -64,8 +74,10 @@ def main(run: Path, pins: Sequence[Pin] | None = (), with_allure: bool = False) 
         target = found.header["target"]
         told[target] = _surprises(found, held)
         codes.append(write(run, name, found, told[target]))
-        if with_allure:
-            allure.write([(found.header, found.rows)], run / "allure")
+        if allure is not None:
+            allure_results.write(
+                found.header, found.rows, allure, run, made=found.steps, pages=pages
+            )
         for path in paths:
             path.unlink()
             parts.manifest_of(path).unlink()

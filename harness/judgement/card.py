@@ -109,7 +109,7 @@ def of_bundle(bundle: Bundle, place: str | None = None) -> Card:
         plain, case=bundle.case, verdict=verdict.kind, sentence=bundle.sentence,
         evidence=bundle.evidence, release=bundle.release, again=bundle.again,
         replay=f"touchstone replay {place} --target {bundle.target.header.target}" if place else "",
-        reason=verdict.reason, stack=verdict.stack, asked=_asked(bundle.target, bundle.oracle),
+        reason=verdict.reason, stack=verdict.stack, asked=requests(bundle.target, bundle.oracle),
         readings=readings,
     )  # fmt: skip
 
@@ -303,8 +303,8 @@ def _name(element: Any, place: int) -> str:
 # requests
 
 
-def _asked(*sides: Transcript | None) -> dict[str, tuple[str, ...]]:
-    """The decoded request of every step, as lines of `path = value`."""
+def requests(*sides: Transcript | None) -> dict[str, tuple[str, ...]]:
+    """The decoded request of every step by its label, as lines of `path = value`."""
     found: dict[str, tuple[str, ...]] = {}
     for side in (one for one in sides if one is not None):
         for trip in side.round_trips:

@@ -78,6 +78,23 @@ class CaseRow(TypedDict, total=False):
     at_first: str | None
 
 
+class StepSign(TypedDict):
+    """One step of a case as it went on the target."""
+
+    step: str
+    api: str | None
+    version: int | None
+    at_ms: float | None  # since the case began; None of a step that was not attempted
+    ms: float
+    ended: str  # "answered", "sent", a direction of events, or "" where nothing is awaited
+
+
+class PartRow(CaseRow, total=False):
+    """A row of a part, which keeps what becomes of it when parts are joined."""
+
+    steps: list[StepSign]
+
+
 class PartMark(TypedDict):
     """Which part of a target's cases a process judged; `total` counts those of all parts."""
 

@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from touchstone.harness.model.case_row import CaseRow, Header, PartMark
+from touchstone.harness.model.case_row import CaseRow, Header, PartMark, PartRow, StepSign
 from touchstone.harness.results import jsonl
 
 PART: Final = "part"  # the header's key
@@ -34,6 +34,7 @@ class Whole:
     exits: tuple[int, ...]  # of the processes
     finished: str
     manifest: Mapping[str, Any]
+    steps: Mapping[str, Sequence[StepSign]]  # of each case, which rows of a whole do not have
 
 
 def mark(index: int, count: int, total: int) -> PartMark:
@@ -69,12 +70,13 @@ def whole(paths: Sequence[Path]) -> Whole:
     for reason in _lacking(found, planned, rows):
         raise NotWhole(f"{first['target']}: {reason}")
     started = min(one.header["started"] for one in found)
+    made = {row["case"]: cast(PartRow, row).pop("steps", []) for row in rows}
     header: Header = {**first, "planned": planned, "started": started}
     del header[PART]
     ends = [one.footer for one in found if one.footer is not None]
     return Whole(
         header, rows, tuple(end["exit"] for end in ends), max(end["finished"] for end in ends),
-        _manifest(paths),
+        _manifest(paths), made,
     )  # fmt: skip
 
 

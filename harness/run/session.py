@@ -19,7 +19,7 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from touchstone.checkout import ROOT
 from touchstone.harness import known
@@ -28,20 +28,24 @@ from touchstone.harness.judgement import bundle, card, wording
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
 from touchstone.harness.known import Pin, Surprise
 from touchstone.harness.model.case import Case, Judgement
-from touchstone.harness.model.case_row import CaseRow, Header, PartMark
+from touchstone.harness.model.case_row import CaseRow, Header, PartMark, PartRow
 from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.recordings import Store
 from touchstone.harness.model.shard import Shard
 from touchstone.harness.model.target import Target
 from touchstone.harness.model.transcript import Transcript
-from touchstone.harness.results import allure, junit, parts, rows, run_folder, summary
+from touchstone.harness.results import junit, parts, rows, run_folder, steps, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
 from touchstone.harness.run import client_judge, tally
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
 
+if TYPE_CHECKING:
+    from touchstone.harness.results.allure import LiveResults
+
 AnyJudge = Judge | ClientJudge
+FAILED = (DIVERGES, BROKEN)
 CARDS = 20  # failing cases that pytest shows in full
 
 
@@ -58,7 +62,8 @@ class Options:
     expectations: Path | None = None
     update_expectations: bool = False
     ignore_pins: bool = False
-    allure: bool = False
+    allure: str | None = None  # the folder of allure-pytest's results
+    pages: str | None = None  # in them, where our documentation is
     shard: Shard | None = None
     deadline_s: float = 10.0
     seed: int = 0
@@ -82,6 +87,7 @@ class TargetRun:
     rows: list[CaseRow] = field(default_factory=list)
     recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
     writer: Writer | None = None
+    header: Header = field(default_factory=Header)  # once the run is planned
     surprises: list[Surprise] = field(default_factory=list)
     left: list[str] = field(default_factory=list)  # what is not as it was before the run
 
@@ -124,6 +130,7 @@ class Session:
         self.kept: list[str] = []  # what was recorded
         self.cards = 0  # of failing cases, shown so far
         self.exit = tally.INCOMPLETE
+        self.allure: LiveResults | None = None
 
     @property
     def judged(self) -> int:
@@ -132,6 +139,9 @@ class Session:
     @property
     def folder(self) -> Path | None:
         return None if self.options.results is None else self.options.results / self.run
+
+    def _run_of(self, case: Case[AnyJudge]) -> TargetRun:
+        return next(one for one in self.target_runs if one.judge is case.judge)
 
     # the life of a run
 
@@ -155,27 +165,46 @@ class Session:
             by_judge[id(case.judge)].elsewhere += 1
         for run in self.target_runs:
             self.told += run.judge.quicken(case.claim for case in run.planned)
+            run.header = self._header(run)
+        if self.options.allure is not None:
+            from touchstone.harness.results.allure import LiveResults
+
+            self.allure = LiveResults(Path(self.options.allure), self.options.pages)
         if self.folder is None:
             return
         self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
         for run in self.target_runs:
-            run.writer = Writer(self._file(run, "jsonl"), self._header(run))
+            run.writer = Writer(self._file(run, "jsonl"), run.header)
             text = json.dumps(self._manifest(run), indent=1) + "\n"
             self._file(run, "manifest.json").write_text(text, encoding="utf-8")
+
+    def begin_case(self, case: Case[AnyJudge] | None) -> None:
+        """What pytest asks for now; None where it is no case of a claim."""
+        if self.allure is None:
+            return
+        if case is None:
+            self.allure.begin(None)
+        else:
+            self.allure.begin(case.case, self._run_of(case).header)
 
     def finish_case(
         self, case: Case[AnyJudge], judgement: Judgement, duration_ms: float
     ) -> Verdict:
         """Books one judged case; the verdict with its pin, if it has one."""
-        run = next(one for one in self.target_runs if one.judge is case.judge)
+        run = self._run_of(case)
         row = rows.case(
             case.case, judgement.verdict, target=run.judge.name, release=run.judge.release,
             duration_ms=duration_ms,
             at_first=judgement.at_first.verdict.reason if judgement.at_first else None,
         )  # fmt: skip
         row["known"] = known.explain(row, run.pins, self.started.date())
-        row["transcript"] = self._bundle(run, case, judgement)
+        failed = self._failed(run, case, judgement)
+        row["transcript"] = self._keep_bundle(run, failed)
+        if self.options.shard is not None:
+            cast(PartRow, row)["steps"] = steps.of(judgement.target)
         run.rows.append(row)
+        if self.allure is not None:
+            self.allure.judged(run.header, row, judgement, failed)
         if run.writer is not None:
             run.writer.case(row)
         if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
@@ -184,13 +213,12 @@ class Session:
 
     def told_of(self, case: Case[AnyJudge], judgement: Judgement) -> str:
         """A failing case as a card; empty for one that never ran."""
-        run = next(one for one in self.target_runs if one.judge is case.judge)
-        if judgement.verdict.kind not in (DIVERGES, BROKEN):
+        if judgement.verdict.kind not in FAILED:
             return ""
         self.cards += 1
         if self.cards > CARDS:  # causes say more than a thousand cards
             return f"{judgement.verdict.kind} {case.id}: {judgement.verdict.reason}"
-        made = self._bundle_of(run, case, judgement)
+        made = self._bundle_of(self._run_of(case), case, judgement)
         return "" if made is None else "\n".join(card.lines(card.of_bundle(made)))
 
     def finish(self, *, interrupted: bool = False, trouble: bool = False) -> int:
@@ -208,6 +236,8 @@ class Session:
                 else:
                     run.writer.finish(finished=finished, exit_code=self.exit)
             run.left = run.judge.close(interrupted=interrupted)
+        if self.allure is not None:
+            self.allure.close(run.header for run in self.target_runs)
         if self.folder is not None and not interrupted:
             self._write_reports(self.folder)
         if self.options.update_expectations and self.options.expectations is not None:
@@ -232,16 +262,19 @@ class Session:
         everything = [(self._header(run), run.rows) for run in self.target_runs]
         for run, rows_of_one in zip(self.target_runs, everything, strict=True):
             junit.write([rows_of_one], self._file(run, "junit.xml"))
-        if self.options.allure:
-            allure.write(everything, folder / "allure")
         run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
 
-    def _bundle(self, run: TargetRun, case: Case[AnyJudge], judgement: Judgement) -> str | None:
+    def _failed(
+        self, run: TargetRun, case: Case[AnyJudge], judgement: Judgement
+    ) -> bundle.Bundle | None:
+        """The bundle of a case that failed, if only at first."""
         judgement = judgement.at_first or judgement
-        if self.folder is None or judgement.verdict.kind not in (DIVERGES, BROKEN):
-            return None
-        made = self._bundle_of(run, case, judgement)
-        if made is None:
+        failed = judgement.verdict.kind in FAILED
+        return self._bundle_of(run, case, judgement) if failed else None
+
+    def _keep_bundle(self, run: TargetRun, made: bundle.Bundle | None) -> str | None:
+        """Writes it where the run has a folder; its path from there."""
+        if self.folder is None or made is None:
             return None
         path = bundle.write(made, self.folder / "bundles" / file_word(run.judge.name))
         return str(path.relative_to(self.folder))

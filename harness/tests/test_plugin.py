@@ -345,7 +345,7 @@ def test_without_one_part_the_run_is_incomplete(suite, kafka):
 
 @pytest.mark.parametrize(
     "words",
-    [["--shard", "4/3"], ["--shard", "1/2"], ["--shard", "1/2", "--run", "r", "--allure"]],
+    [["--shard", "4/3"], ["--shard", "1/2"], ["--shard", "1/2", "--run", "r", "--record"]],
 )
 def test_parts_that_cannot_be_joined_are_a_usage_error(suite, kafka, words):
     assert suite("--target", kafka, *words).ret == pytest.ExitCode.USAGE_ERROR

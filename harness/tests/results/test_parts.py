@@ -166,9 +166,3 @@ def test_a_part_is_read_as_a_part_and_a_whole_as_a_whole(tmp_path):
     join.main(tmp_path / "copy")
     with pytest.raises(jsonl.BadResults, match="a whole"):
         jsonl.read(tmp_path / "copy" / f"{TARGET}.jsonl", part=True)
-
-
-def test_allure_results_are_written_of_wholes(tmp_path):
-    write(tmp_path)
-    join.main(tmp_path, with_allure=True)
-    assert len(list((tmp_path / "allure").glob("*-result.json"))) == 7

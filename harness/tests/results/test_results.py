@@ -1,4 +1,4 @@
-"""Rows, and the three formats made of them: equal totals, and nothing incomplete passes."""
+"""Rows, and the formats made of them: equal totals, and nothing incomplete passes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from touchstone.harness.judgement.verdict import Verdict
 from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.model.claim import CaseId, claim, claim_of
 from touchstone.harness.model.finding import Finding
-from touchstone.harness.results import allure, jsonl, junit, rows
+from touchstone.harness.results import jsonl, junit, rows
 from touchstone.harness.results.jsonl import BadResults
 
 HEADER = rows.header(
@@ -140,14 +140,10 @@ def test_all_formats_have_the_same_totals(tmp_path):
     found = jsonl.read(path)
     counted = Counter(row["verdict"] for row in found.cases)
     root = ET.fromstring(junit.dumps([(found.header, found.cases)]))
-    written = allure.write([(found.header, found.cases)], tmp_path / "allure")
-    results = [json.loads(one.read_text()) for one in written]
-    by_status = Counter(result["status"] for result in results)
-    assert int(root.get("tests")) == len(results) == found.footer["cases"] == 6
-    assert int(root.get("errors")) == by_status["broken"] == counted["BROKEN"] == 1
-    assert int(root.get("failures")) == by_status["failed"] == 1
-    assert int(root.get("skipped")) == by_status["skipped"] == 3
-    assert by_status["passed"] == counted["CONFORMS"] == 1
+    assert int(root.get("tests")) == found.footer["cases"] == 6
+    assert int(root.get("errors")) == counted["BROKEN"] == 1
+    assert int(root.get("failures")) == 1, "a pinned one is skipped"
+    assert int(root.get("skipped")) == 3 and counted["CONFORMS"] == 1
     assert {k: n for k, n in found.footer["by_verdict"].items() if n} == dict(counted)
 
 
@@ -217,20 +213,3 @@ def test_junit_is_valid_xml_of_the_usual_schema():
     schema.validate(junit.dumps([(HEADER, some_rows())]).decode())
     with pytest.raises(xmlschema.XMLSchemaValidationError):
         schema.validate("<testsuites tests='many' failures='0' errors='0' skipped='0'/>")
-
-
-def test_allure_ids_follow_a_case_through_the_runs(tmp_path):
-    one = allure.write([(HEADER, some_rows())], tmp_path / "one")
-    two = allure.write([(HEADER | {"run": "later"}, some_rows())], tmp_path / "two")
-    first, second = (json.loads(paths[0].read_text()) for paths in (one, two))
-    assert first["historyId"] == second["historyId"] and first["uuid"] != second["uuid"]
-    assert (tmp_path / "one" / "environment.properties").read_text().count("\n") == 5
-
-
-def test_allure_reads_our_results(tmp_path):
-    pytest.importorskip("allure_commons")
-    from allure_commons.model2 import TestResult
-
-    known = {field.name for field in TestResult.__attrs_attrs__}
-    for path in allure.write([(HEADER, some_rows())], tmp_path):
-        assert set(json.loads(path.read_text())) <= known
