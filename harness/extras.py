@@ -33,7 +33,8 @@ UNIX = {"fcntl", "grp", "pwd", "resource"}  # modules that Python on Windows doe
 
 def install_line(package: str) -> str:
     """How to get a package, as one line of a command."""
-    return f"needs {package}: {install_command(EXTRAS[package])}"
+    extra = EXTRAS[package]
+    return f"needs {package} (the extra {extra}): {install_command(extra)}"
 
 
 def remedy(reason: str) -> str | None:

@@ -19,7 +19,7 @@ class MissingExtra(ValueError):
     """A setting asks for what an extra brings that is not installed; the message says how."""
 
     def __init__(self, wanted: str, extra: str) -> None:
-        super().__init__(f"{wanted}: {install_command(extra)}")
+        super().__init__(f"{wanted} (the extra {extra}): {install_command(extra)}")
         self.extra = extra
 
 

@@ -19,7 +19,7 @@ FIN, RST = 0x01, 0x04
 
 @pytest.fixture(scope="module")
 def scapy():
-    """The optional extra: `pip install kafka-touchstone[pcap]`."""
+    """The optional extra: `pcap`."""
     return pytest.importorskip("scapy.utils"), pytest.importorskip("scapy.layers.inet")
 
 

@@ -36,4 +36,4 @@ def test_an_extra_that_nobody_installed_is_named_itself(metadata, monkeypatch):
 
 def test_what_is_missing_is_said_before_how_to_get_it(metadata):
     metadata('d>=1; extra == "y"')
-    assert str(MissingExtra("keys need d", "y")) == "keys need d: pip install 'd>=1'"
+    assert str(MissingExtra("keys need d", "y")) == "keys need d (the extra y): pip install 'd>=1'"

@@ -59,7 +59,7 @@ def test_smoke_says_how_to_get_a_java(bare):
     ("reason", "helps"),
     [
         ("no Java 17 or later (/x/java is 8)", "set JAVA_HOME, or "),
-        ("no Python package 'docker'", "needs docker: pip install 'testcontainers"),
+        ("no Python package 'docker'", "needs docker (the extra docker): pip install 'testcontainers"),
         ("no Python package 'numpy'", ""),
         ("no Docker engine", ""),
     ],
@@ -195,7 +195,7 @@ def test_settings_that_need_an_extra_are_not_run_without_it(monkeypatch):
         raise MissingExtra("signed tokens need jwt", "oauthbearer")
 
     monkeypatch.setattr(reference, "serve", lacks)
-    with pytest.raises(Unavailable, match=r"^signed tokens need jwt: pip install 'PyJWT"):
+    with pytest.raises(Unavailable, match=r"^signed tokens need jwt \(the extra oauthbearer\): pip"):
         parse("reference@4.3").start(Shape())
 
 
@@ -206,4 +206,4 @@ def test_a_client_that_is_not_installed_says_what_to_install(monkeypatch):
     monkeypatch.setattr(adapter_file.ClientFile, "program", lacks)
     said = []
     assert smoke.of_client(adapter_file.find("aiokafka"), parse("reference"), said.append) == 3
-    assert said[-1].startswith("needs aiokafka: pip install 'confluent-kafka")
+    assert said[-1].startswith("needs aiokafka (the extra clients): pip install 'confluent-kafka")
