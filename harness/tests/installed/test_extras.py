@@ -90,7 +90,7 @@ PROMISES: dict[str, Sequence[Promise]] = {
         Promise("touchstone nemesis --target reference --fault kill --seconds 1", 0, "1 CONFORMS"),
         Promise("touchstone square --client touchstone --client touchstone", 0, "nobody is susp"),
         Promise("touchstone explain TOPIC-21", 0, "TOPIC-21"),
-        Promise("touchstone bench suites", 2, "needs pytest (the extra suites): pip install 'pytest<10,>=8'"),
+        Promise("touchstone bench suites", 2, "(the extra suites): pip install 'pytest<10,>=8'"),
         Promise("touchstone smoke --target docker@4.3", 3, "needs docker (the extra docker): pip"),
         Promise("touchstone smoke --client aiokafka", 3, "needs aiokafka (the extra clients): pip"),
         Promise(METRICS, 1, "pip install 'prometheus_client<1,>=0.21'"),

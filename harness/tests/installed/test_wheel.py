@@ -141,7 +141,8 @@ def test_fuzzing_writes_where_it_runs(run, installed, project):
 
 def test_what_lacks_an_extra_says_which(run):
     code, said = run("touchstone", "bench", "suites")
-    assert code != 0 and "needs pytest (the extra suites): pip install 'pytest<10,>=8'\n" in said, said
+    assert code != 0, said
+    assert "needs pytest (the extra suites): pip install 'pytest<10,>=8'\n" in said
     code, said = run("touchstone", "record", "--target", "kafka@4.3")
     assert code == 2 and "only a checkout has" in said
 
