@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import anatomy, bundle, card
 from touchstone.harness.judgement.anatomy import Leaf
 from touchstone.harness.judgement.bundle import BadBundle
@@ -63,7 +64,7 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
     if found_card is not None:
         click.echo("\n".join([*card.lines(found_card), ""]))
     for line in render(oracle, target, found, everything=everything, as_hex=as_hex):
-        click.echo(line)
+        click.echo(shown.line(line))
     sys.exit(1 if found else 0)
 
 

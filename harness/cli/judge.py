@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import bundle
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES, INCONCLUSIVE, Verdict, judge
@@ -96,4 +97,5 @@ def judge_file(path: Path) -> Iterator[Rejudgement]:
 
 def show(judged: Rejudgement) -> None:
     word = "" if judged.before in (None, judged.verdict.kind) else f" (was {judged.before})"
-    click.echo(f"{judged.source}\n  {judged.verdict}{word}".replace("\n", "\n  "))
+    lines = f"{judged.source}\n{judged.verdict}{word}".split("\n")
+    click.echo("\n  ".join(map(shown.line, lines)))
