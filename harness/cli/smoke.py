@@ -25,9 +25,16 @@ from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
 from touchstone.harness.model import advertised
 from touchstone.harness.model.scenario import Ask, Raw, Scenario
-from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import (
+    Address,
+    Endpoint,
+    Shape,
+    StartFailed,
+    Target,
+    Unavailable,
+)
 from touchstone.harness.model.transcript import Transcript
-from touchstone.harness.targets import parse, probe
+from touchstone.harness.targets import parse, probe, reach
 
 SECONDS = 2.0
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
@@ -35,6 +42,11 @@ FINE, INSANE, UNREACHABLE = 0, 1, 3
 UNSUPPORTED_VERSION = 35
 ALIVE = "it still answers afterwards"
 NO_TAGS = b"\0"  # from version 3 on a header ends with tags, and Kafka insists on them
+
+
+def _tell(line: str) -> None:
+    """What is waited for: beside the answer, which is on stdout."""
+    click.echo(line, err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +61,15 @@ class Check:
 @click.command()
 @click.option("--target", "word", metavar="T", help="As for pytest suites/.")
 @click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
-def command(word: str | None, client: str | None) -> None:
+@click.option(reach.FLAG, is_flag=True, help="As for pytest suites/.")
+def command(word: str | None, client: str | None, follow: bool) -> None:
     """Tell in seconds whether a target, or a client, can be judged at all. With --client it says
     whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
     started, or its name or file is wrong.
     """
+    reach.follow(follow)
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
     try:
@@ -96,7 +110,11 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
     return INSANE
 
 
-def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
+def main(
+    target: Target, say: Callable[[str], None] = click.echo, tell: Callable[[str], None] = _tell
+) -> int:
+    """Ask and `say` what came of it; the exit code. `tell` is told what is waited for."""
+    tell(f"{target.name}: can it be reached, or started?")
     reason = target.available()
     if reason:
         reason = reason.removeprefix(f"{target.name}: ")
@@ -108,7 +126,7 @@ def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
         if target.kind == "recorded":
             say(f"ok  {target.name} holds recordings of Kafka {target.release}; nothing runs")
             return FINE
-        found = look(ask(target))
+        found = look(ask(target, tell))
         why = "" if found[0].well else _why(target)
     except (Unavailable, StartFailed) as error:
         say(f"not reachable  {target.name}: {str(error).removeprefix(f'{target.name}: ')}")
@@ -141,7 +159,13 @@ def _why(target: Target) -> str:
     return ""
 
 
-def ask(target: Target) -> Transcript:
+def _endpoint(target: Target, shape: Shape) -> Endpoint:
+    """Where it runs already, without a question beside those that are told; else it is started."""
+    addresses: tuple[Address, ...] = getattr(target, "addresses", ())
+    return Endpoint(addresses[:1]) if addresses else target.start(shape)
+
+
+def ask(target: Target, tell: Callable[[str], None] = _tell) -> Transcript:
     """All questions in one scenario, each on a connection of its own."""
     scenario = Scenario((
         Ask("ApiVersions", 0, {}, name="versions", connection="versions"),
@@ -151,8 +175,13 @@ def ask(target: Target) -> Transcript:
             api="ApiVersions", version=0),
         Ask("ApiVersions", 0, {}, name="alive", connection="alive"),
     ))  # fmt: skip
+    endpoint = _endpoint(target, scenario.shape)
+    tell(
+        f"{target.name}: {len(scenario.steps)} questions, each answered within {SECONDS:g} s or"
+        " the last one"
+    )
     return driver.run(
-        scenario, target.start(scenario.shape), nonce=secrets.token_hex(4), deadline_s=SECONDS,
+        scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=SECONDS,
         target=target.name,
     )  # fmt: skip
 
@@ -193,7 +222,11 @@ def _metadata(transcript: Transcript) -> Check:
     response = None if trip is None else trip.response
     brokers = [] if response is None else response.body["brokers"] or []
     seen = ", ".join(f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers)
-    return Check("it names its brokers", bool(brokers), seen or _seen(transcript, "metadata"))
+    if len(brokers) > 1:
+        where = {b["node_id"]: (b["host"], b["port"]) for b in brokers}
+        seen = "; ".join((seen, *reach.refusals(where)))
+    seen = seen or ("none" if response else _seen(transcript, "metadata"))
+    return Check("it names its brokers", bool(brokers), seen)
 
 
 def _no_such_api(transcript: Transcript) -> Check:
