@@ -63,8 +63,8 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
     found = compare(oracle, target)
     if found_card is not None:
         click.echo("\n".join([*card.lines(found_card), ""]))
-    for line in render(oracle, target, found, everything=everything, as_hex=as_hex):
-        click.echo(shown.line(line))
+    for line in lines(oracle, target, found, everything=everything, as_hex=as_hex):
+        click.echo(line)
     sys.exit(1 if found else 0)
 
 
@@ -80,6 +80,15 @@ def sides(a: Path, b: Path | None) -> tuple[Transcript, Transcript]:
 
 def _target_of(path: Path) -> Transcript:
     return transcript.read(path) if path.suffix == ".jsonl" else bundle.read(path).target
+
+
+def lines(
+    oracle: Transcript, target: Transcript, found: list[Difference], *,
+    everything: bool = False, as_hex: bool = False,
+) -> Iterator[str]:  # fmt: skip
+    """The lines of the report as they are shown: nothing in an answer moves a cursor."""
+    told = render(oracle, target, found, everything=everything, as_hex=as_hex)
+    return map(shown.line, told)
 
 
 def render(

@@ -1,4 +1,4 @@
-"""`touchstone smoke --target T`: can this be judged at all? Ten seconds, before hours of cases.
+"""`touchstone smoke --target T`: can this be judged at all? Seconds, before hours of cases.
 
 It tells three troubles apart. We cannot reach it: the address, the container or the adapter is
 wrong. It does not speak Kafka: what answers is no broker. It speaks, but not sanely: it accepts an
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import click
 
-from touchstone.harness import checkers, driver
+from touchstone.harness import checkers, driver, shown
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters import smoke as client_smoke
 from touchstone.harness.adapters.adapter_file import ClientFile
@@ -36,7 +36,9 @@ from touchstone.harness.model.target import (
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.targets import parse, probe, reach
 
-SECONDS = 2.0
+SECONDS = 2.0  # for each connection, and for each answer
+MOST_S = 30.0  # for all of it, of a target that runs: five questions, and why it answers none
+LISTED = 10  # brokers that are shown
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
 FINE, INSANE, UNREACHABLE = 0, 1, 3
 UNSUPPORTED_VERSION = 35
@@ -67,7 +69,7 @@ def command(word: str | None, client: str | None, follow: bool) -> None:
     whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
-    started, or its name or file is wrong.
+    started, or its name or file is wrong. A target that runs is asked for 30 s at most.
     """
     reach.follow(follow)
     if word is None and client is None:
@@ -87,7 +89,7 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
         adapter = Adapter(client.program(), client.start.seconds)
         endpoint = broker.start(Shape(config=client_smoke.AT_ONCE))
     except (Unavailable, StartFailed) as missing:
-        say(f"not reachable  {client.name}: {missing}")
+        say(shown.block(f"not reachable  {client.name}: {missing}"))
         return UNREACHABLE
     try:
         found = client_smoke.look(adapter, endpoint)
@@ -95,7 +97,7 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
         adapter.end()
         broker.stop()
     for check in found:
-        say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
+        say(shown.line(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}"))
     bad = [check for check in found if not check.well]
     if not bad:
         say(f"{client.name} can be judged")
@@ -114,11 +116,12 @@ def main(
     target: Target, say: Callable[[str], None] = click.echo, tell: Callable[[str], None] = _tell
 ) -> int:
     """Ask and `say` what came of it; the exit code. `tell` is told what is waited for."""
-    tell(f"{target.name}: can it be reached, or started?")
+    most = f", at most {MOST_S:g} s" if getattr(target, "addresses", ()) else ""
+    tell(f"{target.name}: can it be reached, or started?{most}")
     reason = target.available()
     if reason:
         reason = reason.removeprefix(f"{target.name}: ")
-        say(f"not reachable  {target.name}: {reason}")
+        say(shown.block(f"not reachable  {target.name}: {reason}"))
         if helps := remedy(reason):
             say(helps)
         return UNREACHABLE
@@ -129,12 +132,13 @@ def main(
         found = look(ask(target, tell))
         why = "" if found[0].well else _why(target)
     except (Unavailable, StartFailed) as error:
-        say(f"not reachable  {target.name}: {str(error).removeprefix(f'{target.name}: ')}")
+        reason = str(error).removeprefix(f"{target.name}: ")
+        say(shown.block(f"not reachable  {target.name}: {reason}"))
         return UNREACHABLE
     finally:
         target.stop()
     for check in found:
-        say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
+        say(shown.line(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}"))
     bad = [check for check in found if not check.well]
     if not bad:
         say(f"{target.name} can be judged")
@@ -142,7 +146,7 @@ def main(
     if not found[0].well:
         say(f"{target.name} does not speak Kafka (or is not ready): no verdict would mean anything")
         if why:
-            say(why)
+            say(shown.line(why))
     else:
         say(f"{target.name} speaks Kafka, and {len(bad)} of {len(found)} answers are wrong")
         if any(check.question == ALIVE for check in bad):
@@ -176,10 +180,7 @@ def ask(target: Target, tell: Callable[[str], None] = _tell) -> Transcript:
         Ask("ApiVersions", 0, {}, name="alive", connection="alive"),
     ))  # fmt: skip
     endpoint = _endpoint(target, scenario.shape)
-    tell(
-        f"{target.name}: {len(scenario.steps)} questions, each answered within {SECONDS:g} s or"
-        " the last one"
-    )
+    tell(f"{target.name}: {len(scenario.steps)} questions, {SECONDS:g} s for each answer")
     return driver.run(
         scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=SECONDS,
         target=target.name,
@@ -221,7 +222,9 @@ def _metadata(transcript: Transcript) -> Check:
     # As the target wrote it: in a scenario's words a cluster has only the broker that is asked.
     response = None if trip is None else trip.response
     brokers = [] if response is None else response.body["brokers"] or []
-    seen = ", ".join(f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers)
+    named = [f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers]
+    more = [f"and {len(named) - LISTED:,} more"] if len(named) > LISTED else []
+    seen = ", ".join([*named[:LISTED], *more])
     if len(brokers) > 1:
         where = {b["node_id"]: (b["host"], b["port"]) for b in brokers}
         seen = "; ".join((seen, *reach.refusals(where)))
