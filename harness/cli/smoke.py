@@ -21,6 +21,7 @@ from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters import smoke as client_smoke
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.stage import Adapter
+from touchstone.harness.driver import waiting
 from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
 from touchstone.harness.model import advertised
@@ -38,6 +39,7 @@ from touchstone.harness.targets import parse, probe, reach
 
 SECONDS = 2.0  # for each connection, and for each answer
 MOST_S = 30.0  # for all of it, of a target that runs: five questions, and why it answers none
+EVERY_S = 3.0  # so often is told that it is waited
 LISTED = 10  # brokers that are shown
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
 FINE, INSANE, UNREACHABLE = 0, 1, 3
@@ -115,9 +117,16 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
 def main(
     target: Target, say: Callable[[str], None] = click.echo, tell: Callable[[str], None] = _tell
 ) -> int:
-    """Ask and `say` what came of it; the exit code. `tell` is told what is waited for."""
-    most = f", at most {MOST_S:g} s" if getattr(target, "addresses", ()) else ""
-    tell(f"{target.name}: can it be reached, or started?{most}")
+    """Ask and `say` what came of it; the exit code. `tell` is told, now and then, how long it was
+    waited for.
+    """
+    runs = bool(getattr(target, "addresses", ()))
+    most = f"of at most {MOST_S:g} s" if runs else "so far: it is started, and asked"
+    with waiting.tells_progress(target.name, most, tell, EVERY_S):
+        return _main(target, say)
+
+
+def _main(target: Target, say: Callable[[str], None]) -> int:
     reason = target.available()
     if reason:
         reason = reason.removeprefix(f"{target.name}: ")
@@ -129,7 +138,7 @@ def main(
         if target.kind == "recorded":
             say(f"ok  {target.name} holds recordings of Kafka {target.release}; nothing runs")
             return FINE
-        found = look(ask(target, tell))
+        found = look(ask(target))
         why = "" if found[0].well else _why(target)
     except (Unavailable, StartFailed) as error:
         reason = str(error).removeprefix(f"{target.name}: ")
@@ -169,7 +178,7 @@ def _endpoint(target: Target, shape: Shape) -> Endpoint:
     return Endpoint(addresses[:1]) if addresses else target.start(shape)
 
 
-def ask(target: Target, tell: Callable[[str], None] = _tell) -> Transcript:
+def ask(target: Target) -> Transcript:
     """All questions in one scenario, each on a connection of its own."""
     scenario = Scenario((
         Ask("ApiVersions", 0, {}, name="versions", connection="versions"),
@@ -180,7 +189,6 @@ def ask(target: Target, tell: Callable[[str], None] = _tell) -> Transcript:
         Ask("ApiVersions", 0, {}, name="alive", connection="alive"),
     ))  # fmt: skip
     endpoint = _endpoint(target, scenario.shape)
-    tell(f"{target.name}: {len(scenario.steps)} questions, {SECONDS:g} s for each answer")
     return driver.run(
         scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=SECONDS,
         target=target.name,

@@ -1,4 +1,4 @@
-"""A pytest plugin, and a fixture's body, that lets a run connect to this machine alone.
+"""A pytest plugin, and a function for fixtures, that lets a run connect to this machine alone.
 
 Hostile targets name addresses of other people. Whoever would ask them is refused here, and what was
 asked is written down, one line each: a test reads that nobody was. The harness's own questions are
@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from touchstone.harness.driver import standing
 from touchstone.harness.targets import external
 
 FILE = "TOUCHSTONE_TEST_ASKED"  # the environment variable that names the file
@@ -56,7 +57,8 @@ def is_here(host: str) -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     patch = pytest.MonkeyPatch()
     config.add_cleanup(patch.undo)
-    patch.setattr(external, "SECONDS", SECONDS)
+    for module, name in ((external, "SECONDS"), (standing, "STALL_S"), (standing, "BACK_S")):
+        patch.setattr(module, name, SECONDS)
     if file := os.environ.get(FILE):
 
         def note(line: str) -> None:
