@@ -29,6 +29,7 @@ class Options:
     profile: Sequence[str]
     jobs: int | None
     gentle: bool
+    follow: bool
     newest: bool
     shard: str | None
     run: str | None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness import shown
 from touchstone.harness.options import Options
 from touchstone.plugin import CLAIM, OPTIONS, stored
 
@@ -137,6 +138,7 @@ def _session(config: pytest.Config) -> Session:
             again=asked.again,
             jobs=asked.jobs,
             gentle=asked.gentle,
+            follow=asked.follow,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
             seed=asked.seed,
@@ -459,8 +461,8 @@ def _shown(
     if verdict.known is not None:
         report.outcome, report.wasxfail = "skipped", f"known: {verdict.known}"
     elif verdict.kind in ("UNSUPPORTED", "INCONCLUSIVE"):
-        report.outcome = "skipped"
-        report.longrepr = (path, line or 0, f"{verdict.kind}: {verdict.reason}")
+        reason = shown.block(f"{verdict.kind}: {verdict.reason}")
+        report.outcome, report.longrepr = "skipped", (path, line or 0, reason)
     else:
         report.outcome, report.longrepr = "failed", f"{item.name}\n{card or verdict}"
     return report

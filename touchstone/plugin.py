@@ -82,6 +82,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "leave out what may kill a broker or changes what is everybody's, and set nothing",
     },
+    "follow": {
+        "action": "store_true",
+        "help": "ask brokers also where only the target says that they are, on other machines, too",
+    },
     "newest": {
         "action": "store_true",
         "help": "one case of each claim: of its newest version, or of the newest that a target of "

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from touchstone.harness.model import bounded
+
 READY, LACKS, RESET = "adapter_ready", "not_supported", "reset_complete"
 # event: the fields that it must have, beside its name and its client
 EVENTS: Mapping[str, tuple[str, ...]] = {
@@ -50,7 +52,7 @@ def command(word: str, client: str | None, fields: Mapping[str, Any]) -> str:
 def event(line: str) -> dict[str, Any]:
     """A line as an event. Raises BadLine."""
     try:
-        row = json.loads(line)
+        row = bounded.json_of(line)
     except ValueError as error:
         raise BadLine(f"it is not JSON: {error}") from None
     if not isinstance(row, dict) or row.get("name") not in EVENTS:

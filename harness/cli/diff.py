@@ -8,13 +8,15 @@ The card says what is claimed, what was asked and where both answers part
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.bundle import BadBundle
-from touchstone.harness.judgement.compare import compare
+from touchstone.harness.judgement.compare import Difference, compare
 from touchstone.harness.model import transcript
 from touchstone.harness.model.transcript import Transcript, TranscriptError
 from touchstone.harness.results import answers
@@ -52,7 +54,7 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
     found = compare(oracle, target)
     if found_card is not None:
         click.echo("\n".join([*card.lines(found_card), ""]))
-    for line in answers.lines(oracle, target, found, everything=everything, as_hex=as_hex):
+    for line in lines(oracle, target, found, everything=everything, as_hex=as_hex):
         click.echo(line)
     sys.exit(1 if found else 0)
 
@@ -69,3 +71,12 @@ def sides(a: Path, b: Path | None) -> tuple[Transcript, Transcript]:
 
 def _target_of(path: Path) -> Transcript:
     return transcript.read(path) if path.suffix == ".jsonl" else bundle.read(path).target
+
+
+def lines(
+    oracle: Transcript, target: Transcript, found: list[Difference], *,
+    everything: bool = False, as_hex: bool = False,
+) -> Iterator[str]:  # fmt: skip
+    """Yield the report as a terminal shows it: nothing in an answer moves a cursor."""
+    said = answers.lines(oracle, target, found, everything=everything, as_hex=as_hex)
+    return map(shown.line, said)

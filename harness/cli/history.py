@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from touchstone.harness.checkers.histories import DIVERGES, INCONCLUSIVE, Report, judge, properties
+from touchstone.harness.model import bounded
 from touchstone.harness.model import history as histories
 
 SHOWN = 5  # anomalies of one property; the count tells of the rest
@@ -39,9 +40,8 @@ def main(files: Iterable[Path], most: int | None = SHOWN, as_json: bool = False)
     verdicts = []
     for path in history_files(files):
         try:
-            with path.open(encoding="utf-8") as lines:
-                report = judge(histories.read(lines, str(path)))
-        except (histories.BadHistory, OSError) as fault:
+            report = judge(histories.read(bounded.lines(path), str(path)))
+        except (histories.BadHistory, bounded.TooMuch, OSError) as fault:
             click.echo(f"touchstone history: {fault}", err=True)
             verdicts.append(INCONCLUSIVE)
             continue

@@ -15,14 +15,15 @@ from pathlib import Path
 
 import click
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import bundle
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES, INCONCLUSIVE, Verdict, judge
-from touchstone.harness.model import recordings, transcript
+from touchstone.harness.model import bounded, recordings, transcript
 from touchstone.harness.model.recordings import BadRecording
 from touchstone.harness.model.transcript import TranscriptError
 
-UNREADABLE = (BadBundle, BadRecording, TranscriptError, OSError)
+UNREADABLE = (BadBundle, BadRecording, TranscriptError, bounded.TooMuch, OSError)
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,9 @@ def judge_file(path: Path) -> Iterator[Rejudgement]:
             seen = transcript.loads(text, source=f"{path}: {case}")
             yield Rejudgement(f"{path}: {case}", judge(None, seen, None))
     elif path.suffix == ".jsonl":
-        with path.open(encoding="utf-8") as lines:
-            for number, seen in enumerate(transcript.load_many(lines, source=str(path)), 1):
-                yield Rejudgement(f"{path}: {number}", judge(None, seen, None))
+        lines = bounded.lines(path)
+        for number, seen in enumerate(transcript.load_many(lines, source=str(path)), 1):
+            yield Rejudgement(f"{path}: {number}", judge(None, seen, None))
     else:
         found = bundle.read(path)
         yield Rejudgement(f"{path}: {found.case}", found.judge(), found.verdict.get("kind"))
@@ -96,4 +97,5 @@ def judge_file(path: Path) -> Iterator[Rejudgement]:
 
 def show(judged: Rejudgement) -> None:
     word = "" if judged.before in (None, judged.verdict.kind) else f" (was {judged.before})"
-    click.echo(f"{judged.source}\n  {judged.verdict}{word}".replace("\n", "\n  "))
+    lines = f"{judged.source}\n{judged.verdict}{word}".split("\n")
+    click.echo("\n  ".join(map(shown.line, lines)))

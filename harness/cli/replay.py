@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness import driver
+from touchstone.harness import driver, shown
 from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, judge
@@ -46,7 +46,7 @@ def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
             target=target.name, release=target.release,
         )  # fmt: skip
     except (Unavailable, StartFailed) as error:
-        click.echo(f"touchstone replay: not run: {error}", err=True)
+        click.echo(f"touchstone replay: not run: {shown.block(str(error))}", err=True)
         sys.exit(3)
     finally:
         target.stop()
@@ -55,10 +55,11 @@ def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
         strict=old.strict,
     )  # fmt: skip
     new = dataclasses.replace(old, target=seen)
-    shown = str(verdict) if verdict.conforms else "\n".join(card.lines(card.of_bundle(new)))
-    click.echo(f"{old.case} on {target.name}\n{shown}")
+    told = [str(verdict)] if verdict.conforms else card.lines(card.of_bundle(new))
+    click.echo("\n".join(map(shown.block, [f"{old.case} on {target.name}", *told])))
     if verdict.kind != old.verdict.get("kind"):
-        click.echo(f"it was {old.verdict.get('kind')}: {old.verdict.get('reason')}")
+        before = f"it was {old.verdict.get('kind')}: {old.verdict.get('reason')}"
+        click.echo(shown.block(before))
     if out is not None:
         summary = {
             "kind": verdict.kind, "connection": verdict.connection, "reason": verdict.reason,

@@ -1,4 +1,4 @@
-"""`touchstone smoke --target T`: can this be judged at all? Ten seconds, before hours of cases.
+"""`touchstone smoke --target T`: can this be judged at all? Seconds, before hours of cases.
 
 It tells three troubles apart. We cannot reach it: the address, the container or the adapter is
 wrong. It does not speak Kafka: what answers is no broker. It speaks, but not sanely: it accepts an
@@ -16,25 +16,41 @@ from dataclasses import dataclass
 
 import click
 
-from touchstone.harness import checkers, driver
+from touchstone.harness import checkers, driver, shown
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters import smoke as client_smoke
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.stage import Adapter
+from touchstone.harness.driver import waiting
 from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
 from touchstone.harness.model import advertised
 from touchstone.harness.model.scenario import Ask, Raw, Scenario
-from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
+from touchstone.harness.model.target import (
+    Address,
+    Endpoint,
+    Shape,
+    StartFailed,
+    Target,
+    Unavailable,
+)
 from touchstone.harness.model.transcript import Transcript
-from touchstone.harness.targets import parse, probe
+from touchstone.harness.targets import parse, probe, reach
 
-SECONDS = 2.0
+SECONDS = 2.0  # for each connection, and for each answer
+MOST_S = 30.0  # for all of it, of a target that runs: five questions, and why it answers none
+EVERY_S = 3.0  # so often is told that it is waited
+LISTED = 10  # brokers that are shown
 NO_SUCH_API, NO_SUCH_VERSION = 31_000, 32_000
 FINE, INSANE, UNREACHABLE = 0, 1, 3
 UNSUPPORTED_VERSION = 35
 ALIVE = "it still answers afterwards"
 NO_TAGS = b"\0"  # from version 3 on a header ends with tags, and Kafka insists on them
+
+
+def _tell(line: str) -> None:
+    """What is waited for: beside the answer, which is on stdout."""
+    click.echo(line, err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +65,15 @@ class Check:
 @click.command()
 @click.option("--target", "word", metavar="T", help="As for pytest suites/.")
 @click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
-def command(word: str | None, client: str | None) -> None:
+@click.option(reach.FLAG, is_flag=True, help="As for pytest suites/.")
+def command(word: str | None, client: str | None, follow: bool) -> None:
     """Tell in seconds whether a target, or a client, can be judged at all. With --client it says
     whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
-    started, or its name or file is wrong.
+    started, or its name or file is wrong. A target that runs is asked for 30 s at most.
     """
+    reach.follow(follow)
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
     try:
@@ -73,7 +91,7 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
         adapter = Adapter(client.program(), client.start.seconds)
         endpoint = broker.start(Shape(config=client_smoke.AT_ONCE))
     except (Unavailable, StartFailed) as missing:
-        say(f"not reachable  {client.name}: {missing}")
+        say(shown.block(f"not reachable  {client.name}: {missing}"))
         if helps := remedy(str(missing)):
             say(helps)
         return UNREACHABLE
@@ -83,7 +101,7 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
         adapter.end()
         broker.stop()
     for check in found:
-        say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
+        say(shown.line(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}"))
     bad = [check for check in found if not check.well]
     if not bad:
         say(f"{client.name} can be judged")
@@ -98,11 +116,23 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
     return INSANE
 
 
-def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
+def main(
+    target: Target, say: Callable[[str], None] = click.echo, tell: Callable[[str], None] = _tell
+) -> int:
+    """Ask and `say` what came of it; the exit code. `tell` is told, now and then, how long it was
+    waited for.
+    """
+    runs = bool(getattr(target, "addresses", ()))
+    most = f"of at most {MOST_S:g} s" if runs else "so far: it is started, and asked"
+    with waiting.tells_progress(target.name, most, tell, EVERY_S):
+        return _main(target, say)
+
+
+def _main(target: Target, say: Callable[[str], None]) -> int:
     reason = target.available()
     if reason:
         reason = reason.removeprefix(f"{target.name}: ")
-        say(f"not reachable  {target.name}: {reason}")
+        say(shown.block(f"not reachable  {target.name}: {reason}"))
         if helps := remedy(reason):
             say(helps)
         return UNREACHABLE
@@ -113,12 +143,13 @@ def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
         found = look(ask(target))
         why = "" if found[0].well else _why(target)
     except (Unavailable, StartFailed) as error:
-        say(f"not reachable  {target.name}: {str(error).removeprefix(f'{target.name}: ')}")
+        reason = str(error).removeprefix(f"{target.name}: ")
+        say(shown.block(f"not reachable  {target.name}: {reason}"))
         return UNREACHABLE
     finally:
         target.stop()
     for check in found:
-        say(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}")
+        say(shown.line(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}"))
     bad = [check for check in found if not check.well]
     if not bad:
         say(f"{target.name} can be judged")
@@ -126,7 +157,7 @@ def main(target: Target, say: Callable[[str], None] = click.echo) -> int:
     if not found[0].well:
         say(f"{target.name} does not speak Kafka (or is not ready): no verdict would mean anything")
         if why:
-            say(why)
+            say(shown.line(why))
     else:
         say(f"{target.name} speaks Kafka, and {len(bad)} of {len(found)} answers are wrong")
         if any(check.question == ALIVE for check in bad):
@@ -143,6 +174,12 @@ def _why(target: Target) -> str:
     return ""
 
 
+def _endpoint(target: Target, shape: Shape) -> Endpoint:
+    """Where it runs already, without a question beside those that are told; else it is started."""
+    addresses: tuple[Address, ...] = getattr(target, "addresses", ())
+    return Endpoint(addresses[:1]) if addresses else target.start(shape)
+
+
 def ask(target: Target) -> Transcript:
     """All questions in one scenario, each on a connection of its own."""
     scenario = Scenario((
@@ -153,8 +190,9 @@ def ask(target: Target) -> Transcript:
             api="ApiVersions", version=0),
         Ask("ApiVersions", 0, {}, name="alive", connection="alive"),
     ))  # fmt: skip
+    endpoint = _endpoint(target, scenario.shape)
     return driver.run(
-        scenario, target.start(scenario.shape), nonce=secrets.token_hex(4), deadline_s=SECONDS,
+        scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=SECONDS,
         target=target.name,
     )  # fmt: skip
 
@@ -194,8 +232,14 @@ def _metadata(transcript: Transcript) -> Check:
     # As the target wrote it: in a scenario's words a cluster has only the broker that is asked.
     response = None if trip is None else trip.response
     brokers = [] if response is None else response.body["brokers"] or []
-    seen = ", ".join(f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers)
-    return Check("it names its brokers", bool(brokers), seen or _seen(transcript, "metadata"))
+    named = [f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers]
+    more = [f"and {len(named) - LISTED:,} more"] if len(named) > LISTED else []
+    seen = ", ".join([*named[:LISTED], *more])
+    if len(brokers) > 1:
+        where = {b["node_id"]: (b["host"], b["port"]) for b in brokers}
+        seen = "; ".join((seen, *reach.refusals(where)))
+    seen = seen or ("none" if response else _seen(transcript, "metadata"))
+    return Check("it names its brokers", bool(brokers), seen)
 
 
 def _no_such_api(transcript: Transcript) -> Check:

@@ -7,7 +7,6 @@ it explains (`touchstone.harness.results.verifying`).
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from touchstone.harness import known
 from touchstone.harness.judgement import bundle, wording
 from touchstone.harness.judgement.bundle import BadBundle, Bundle
 from touchstone.harness.known import BadPin, Pin
+from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import Header
 from touchstone.harness.results import jsonl, parts, sums, verifying
 from touchstone.harness.results.jsonl import BadResults
@@ -102,7 +102,7 @@ def _files(run: Path, path: Path, results: jsonl.Results, pins: Sequence[Pin]) -
     named = [name for row in results.cases if (name := row.get("transcript"))]
     return Files(
         path.name, results, _manifest(parts.manifest_of(path)),
-        report.read_bytes() if report.is_file() else None,
+        bounded.data(report) if report.is_file() else None,
         {name: _bundle(run, name) for name in named},
         [*pins, *_own(results.header)],
     )  # fmt: skip
@@ -111,7 +111,7 @@ def _files(run: Path, path: Path, results: jsonl.Results, pins: Sequence[Pin]) -
 def _manifest(path: Path) -> Mapping[str, Any] | None:
     """What was planned; None where it is missing or is none, which comes to the same."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = bounded.json_of(bounded.text(path))
     except (FileNotFoundError, ValueError):
         return None
     return found if isinstance(found, dict) else None

@@ -18,6 +18,7 @@ from touchstone.harness.model.placeholders import Controller, Coordinator, Leade
 from touchstone.harness.model.served_versions import nearest
 from touchstone.harness.model.target import Address
 from touchstone.harness.model.transcript import Event
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.schema import Struct
@@ -92,7 +93,7 @@ def _until_found(
         try:
             line = Line(address, deadline_s)
         except OSError as error:
-            raise Unresolved(f"{what}: {type(error).__name__}") from error
+            raise Unresolved(f"{what}: {reach.why(error)}") from error
         try:
             return look(line, choice, deadline)
         except Unreadable as error:

@@ -1,23 +1,24 @@
 """One TCP connection seen as a stream of frames, every operation bounded by an instant.
 
 A deadline is absolute: a peer that drips one byte a second gets no more time than one that says
-nothing. A frame's size is believed only up to FRAME_LIMIT, and bytes are kept only as they arrive.
+nothing. A frame's size is believed only up to FRAME_LIMIT and what a request asks for in bytes of
+records, at most RECORDS_LIMIT; one beyond it is refused by its four bytes, and nothing is allocated
+for bytes that have not come.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import socket
 import struct
 import time
 from dataclasses import dataclass
 
 from touchstone.harness.model.target import Address
+from touchstone.harness.targets import reach
 
-FRAME_LIMIT = 64 << 20
+FRAME_LIMIT, RECORDS_LIMIT = 16 << 20, 64 << 20
 CHUNK = 256 << 10
-PORTS = 1 << 16
 
 
 @dataclass(slots=True)
@@ -34,22 +35,23 @@ class Pending:
 
 class Line:
     """One TCP connection: whole frames out of a deadline-bounded byte stream. Raises OSError, also
-    for an address that cannot be one: brokers tell addresses.
+    for an address that cannot be one, or that is not to be asked (`reach`): brokers tell addresses.
     """
 
     def __init__(self, address: Address, timeout: float) -> None:
         began, self.address = time.perf_counter(), address
-        if not 0 < address[1] < PORTS:  # of a larger one the resolver takes the lower half
-            raise OSError(errno.EADDRNOTAVAIL, f"no address: port {address[1]}")
-        try:
-            self.socket = socket.create_connection(address, timeout)
-        except ValueError as error:  # a name with a label that is empty or too long
-            raise OSError(errno.EADDRNOTAVAIL, f"no address: {error}") from error
+        self.socket = reach.connect(address, timeout)
         self.round_trip = time.perf_counter() - began
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
+        self.records = 0  # bytes of them that one answer on this connection may bring
         self.pending: list[Pending] = []
         self.lost = False
+
+    def expect_records(self, size: object) -> None:
+        """Let an answer be larger by the bytes of records that a request asks for (max_bytes)."""
+        if isinstance(size, int):
+            self.records = max(self.records, min(size, RECORDS_LIMIT))
 
     def write(self, data: bytes, deadline: float) -> str | None:
         """Sends all of it; "timeout" or "reset" when that was not possible."""
@@ -69,7 +71,7 @@ class Line:
         while True:
             if len(self.buffer) >= 4:
                 (size,) = struct.unpack_from(">i", self.buffer)
-                if not 0 <= size <= FRAME_LIMIT:
+                if not 0 <= size <= FRAME_LIMIT + self.records:
                     return "garbled", bytes(self.buffer[:64])
                 if len(self.buffer) >= 4 + size:
                     frame = bytes(self.buffer[4 : 4 + size])

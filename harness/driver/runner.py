@@ -2,9 +2,9 @@
 
 Whatever a target does is an event, never an exception: it answers, closes, resets, refuses, stays
 silent, sends garbage or sends without end. Four bounds make a hostile target cheap. Every step has
-one absolute deadline, however slowly bytes drip; a frame may not be larger than FRAME_LIMIT; frames
-that nobody asked for are counted; and after the first hang the rest of the case is not attempted,
-so a target that never answers costs one deadline per case.
+one absolute deadline, however slowly bytes drip; a frame may not be larger than its question allows
+(`line`); frames that nobody asked for are counted; and after the first hang the rest of the case is
+not attempted, so a target that never answers costs one deadline per case.
 
 Correlation ids are the step's number plus one and names come from the nonce, so the same scenario
 sends frames of the same bytes and sizes to every target, and a step asked again looks the same.
@@ -57,6 +57,7 @@ from touchstone.harness.model.scenario import (
 )
 from touchstone.harness.model.target import Address, Endpoint
 from touchstone.harness.model.transcript import Event, Transcript
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.codec import EncodeError
@@ -272,7 +273,10 @@ class Run:
         data = headers.encode_request(key, step.version, correlation_id, client_id, body)
         line = self._line(step)
         connection = connection_of(step)
-        if line is None or not self._write(connection, line, pending, data, framed=True):
+        if line is None:
+            return None
+        line.expect_records(body.get("max_bytes"))
+        if not self._write(connection, line, pending, data, framed=True):
             return None
         self.sent[label(step, self.step)] = connection, pending
         return pending
@@ -404,8 +408,7 @@ class Run:
         try:
             line = Line(address, min(self.deadline_s, deadlines.LONGEST_S))
         except OSError as error:
-            word = "timed out" if isinstance(error, TimeoutError) else type(error).__name__
-            self._give_up("refused", connection, word)
+            self._give_up("refused", connection, reach.why(error))
         self.lines[connection], self.brokers[connection] = line, broker
         self._event("opened", connection, note=getattr(step, "listener", None) or "")
         return line

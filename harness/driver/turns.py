@@ -32,6 +32,7 @@ from touchstone.harness.model.target import (
     Endpoint,
     OutOfScope,
     Shape,
+    Somebodys,
     Target,
     Unavailable,
     Versions,
@@ -104,20 +105,21 @@ class Turns:
             if not self._opened:
                 self._opened = True
                 self.standing.gone = self.target.available()
-                if self.standing.gone is None and self.target.kind == "external":
-                    self.standing.gone = self._silence()
+                if self.standing.gone is None and isinstance(self.target, Somebodys):
+                    self.standing.gone = self.target.finds_nobody()
             return self.standing.gone
 
-    def _silence(self) -> str | None:
-        try:
-            self.target.advertised()
-        except (probe.NotReady, Unavailable) as error:
-            return f"the target does not answer ApiVersions ({error})"
-        return None
-
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
-        """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
-        if self.open() or self.tuning.cluster is None or not self.tuning.whole_run:
+        """Set dynamic settings that only set the pace, for the whole run; lines that tell it, and
+        who is not asked.
+        """
+        if self.open():
+            return []
+        lines = self.target.not_asked() if isinstance(self.target, Somebodys) else []
+        return [*lines, *self._tuned(claims)]
+
+    def _tuned(self, claims: Iterable[Claim]) -> list[str]:
+        if self.tuning.cluster is None or not self.tuning.whole_run:
             return []
         with contextlib.suppress(Unavailable):
             if self.keeper is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from touchstone.harness.judgement import client_verdict
 from touchstone.harness.judgement.verdict import Verdict, judge
-from touchstone.harness.model import expect, transcript
+from touchstone.harness.model import bounded, expect, transcript
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.expect import Expectation
@@ -140,7 +140,7 @@ def _lines(one: Transcript) -> list[Any]:
 def read(path: Path) -> Bundle:
     """The inverse of `write`. Raises BadBundle."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = bounded.json_of(bounded.text(path))
     except (OSError, ValueError) as error:
         raise BadBundle(f"{path}: {error}") from error
     if not isinstance(data, dict) or data.get("bundle") != SCHEMA:

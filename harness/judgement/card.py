@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import causes, grades, marks, wording
 from touchstone.harness.judgement.bundle import Bundle
 from touchstone.harness.judgement.normalize import Reading, normalise
@@ -352,12 +353,12 @@ def _plain(values: Iterable[Any]) -> bool:
 
 
 def lines(card: Card) -> list[str]:
-    """The card for a terminal."""
+    """The card for a terminal, line by line."""
     head = [f"{card.verdict} {card.case}", f"  {card.sentence}"]
     bare = ", ".join(_evidence(one) for one in card.evidence if not one.text)
     head += [f"  evidence: {bare}"] if bare else []
     head += [f"  {_evidence(one)}" for one in card.evidence if one.text]
-    return [*head, *body(card)]
+    return [*map(shown.line, head), *body(card)]
 
 
 def body(card: Card) -> list[str]:
@@ -377,7 +378,8 @@ def body(card: Card) -> list[str]:
         found.append(f"  {wording.counted(card.notes, 'note')}: what differs and decides nothing")
     found += ["", f"  again:  {card.again}"] if card.again else []
     found += [f"  replay: {card.replay}"] if card.replay else []
-    return [*found, *(f"  {line}" for line in card.stack.splitlines())]
+    found += [f"  {line}" for line in card.stack.splitlines()]
+    return [shown.line(text) for text in found]
 
 
 def _line_lines(card: Card, line: Line) -> list[str]:
@@ -399,13 +401,13 @@ def _evidence(one: Evidence) -> str:
 
 def markdown(card: Card) -> str:
     """The card for a pull request or an issue."""
-    return "\n".join(
-        [f"**`{card.case}`**: {card.sentence}", "",
-         *(f"- {_marked_up(one)}" for one in card.evidence), "", "```text",
-         *(line.removeprefix("  ") for line in body(card)), "```"]
-    )  # fmt: skip
+    evidence = [f"- {_marked_up(one)}" for one in card.evidence]
+    told = shown.listing([line.removeprefix("  ") for line in body(card)])
+    head = f"**{shown.code(card.case)}**: {shown.markdown(card.sentence)}"
+    return "\n".join([head, "", *evidence, "", told])
 
 
 def _marked_up(one: Evidence) -> str:
-    word = f"[{one.word}]({one.link})" if one.link else one.word
-    return f"{word}: {one.text}" if one.text else word
+    word = shown.markdown(one.word)
+    word = f"[{word}]({one.link})" if one.link else word
+    return f"{word}: {shown.markdown(one.text)}" if one.text else word

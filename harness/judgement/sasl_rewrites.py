@@ -8,11 +8,12 @@ drawn. Its ends, and that of a session that one began, are whole hours from the 
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
+
+from touchstone.harness.model import bounded
 
 HOUR_MS = 3_600_000
 LATE_MS = 600_000  # what a slow run may take
@@ -54,7 +55,7 @@ def _end(token: re.Match[bytes] | None) -> int | None:
     """When a bearer token ends (ms); None where there is none, or it does not say."""
     with contextlib.suppress(ValueError, AttributeError, TypeError):
         text = token[1] if token is not None else b""
-        claims = json.loads(urlsafe_b64decode(text + b"=" * (-len(text) % 4)))
+        claims = bounded.json_of(urlsafe_b64decode(text + b"=" * (-len(text) % 4)))
         return int(claims["exp"] * 1000) if "exp" in claims else None
     return None
 

@@ -36,7 +36,6 @@ from __future__ import annotations
 import datetime
 import fnmatch
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,6 +43,7 @@ from typing import Any
 
 from touchstone.harness import targets
 from touchstone.harness.judgement import causes, marks, wording
+from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.model.expect import fits
 from touchstone.harness.model.former_ids import current, former
@@ -162,8 +162,8 @@ def load(files: Iterable[Path] | None = None) -> list[Pin]:
     found: list[Pin] = []
     for path in sorted(FOLDER.glob("*.toml")) if files is None else files:
         try:
-            entries = tomllib.loads(path.read_text(encoding="utf-8")).get("known", [])
-        except (OSError, tomllib.TOMLDecodeError) as error:
+            entries = bounded.toml_of(path).get("known", [])
+        except (OSError, ValueError) as error:
             raise BadPin(f"{path}: {error}") from error
         found += [_pin(path, number, entry) for number, entry in enumerate(entries, 1)]
     return found

@@ -34,6 +34,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from touchstone.harness.model import bounded
+
 FORMAT = 1
 DOINGS = (
     "send", "poll", "seek", "begin", "commit", "abort", "drain", "store", "recall", "join", "leave",
@@ -162,7 +164,7 @@ def _rows(lines: Iterable[str], source: str) -> Iterator[tuple[int, dict[str, An
         if not text.strip():
             continue
         try:
-            row = json.loads(text)
+            row = bounded.json_of(text)
         except ValueError as fault:
             if text.endswith("\n"):
                 raise BadHistory(f"{source}:{at}: no JSON: {fault}") from None

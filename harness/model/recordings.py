@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.model import former_ids
+from touchstone.harness.model import bounded, former_ids
 from touchstone.harness.model import transcript as transcripts
 from touchstone.harness.model.advertised import RECORDINGS
 from touchstone.harness.model.provenance import Provenance
@@ -216,8 +216,8 @@ def read(path: Path) -> Mapping[str, str]:
 def load(path: Path) -> Recording:
     """A file, proved to be whole. Raises BadRecording."""
     try:
-        lines = lzma.decompress(path.read_bytes()).decode().splitlines(keepends=True)
-    except (lzma.LZMAError, UnicodeDecodeError, OSError) as error:
+        lines = bounded.unpacked(path).decode().splitlines(keepends=True)
+    except (lzma.LZMAError, ValueError, OSError) as error:
         raise BadRecording(f"{path}: {error}") from error
     head = _object(path, lines, 0)
     if head.get("recording") != SCHEMA:
@@ -249,7 +249,7 @@ def load(path: Path) -> Recording:
 
 def _object(path: Path, lines: list[str], at: int) -> dict[str, Any]:
     try:
-        row = json.loads(lines[at])
+        row = bounded.json_of(lines[at])
     except (IndexError, ValueError) as error:
         raise BadRecording(f"{path}, line {at + 1}: {error}") from error
     if not isinstance(row, dict):

@@ -190,3 +190,14 @@ class Twinned(Protocol):
 
     def twin(self) -> Target:
         """Another one like it, with clusters of its own."""
+
+
+@runtime_checkable
+class Somebodys(Protocol):
+    """A target that may be run by somebody else: it is looked at before the first case."""
+
+    def finds_nobody(self) -> str | None:
+        """Why nobody can be asked anything there, in words; None where somebody can."""
+
+    def not_asked(self) -> list[str]:
+        """A line for each of its brokers that is not asked, because nobody gave its address."""

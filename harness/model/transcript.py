@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.model import bounded
 from touchstone.harness.model.translation import Translation
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
@@ -311,7 +312,7 @@ def load_many(lines: Iterable[str], *, source: str = "transcripts") -> Iterable[
         if not line.endswith("\n"):
             raise TranscriptError(f"{where}: cut off inside a line of {len(line)} characters")
         try:
-            data = json.loads(line)
+            data = bounded.json_of(line)
         except ValueError as error:
             raise TranscriptError(f"{where}: not JSON: {error}") from error
         if header is None:
@@ -341,7 +342,12 @@ def write(transcript: Transcript, path: Path) -> None:
 
 
 def read(path: Path) -> Transcript:
-    return loads(path.read_text(encoding="utf-8"), source=str(path))
+    try:
+        return loads(bounded.text(path), source=str(path))
+    except ValueError as error:
+        if isinstance(error, TranscriptError):
+            raise
+        raise TranscriptError(f"{path}: {error}") from error
 
 
 _EVENT_KEYS = {

@@ -10,11 +10,11 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from touchstone.harness.judgement import wording
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.harness.results.summary import Report
+from touchstone.harness.shown import html as escape
 
 GREEN, YELLOW, RED, GREY = "#2e7d32", "#a66f00", "#b3261e", "#5f6368"
 LABEL_COLOUR = "#3c4043"

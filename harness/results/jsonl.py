@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import CaseRow, Footer, Header
 from touchstone.harness.results import rows
 
@@ -116,10 +117,11 @@ def read(path: Path, *, incomplete: bool = False, part: bool = False) -> Results
 
 
 def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, Any]]:
-    with path.open(encoding="utf-8", errors="surrogateescape") as file:
-        for number, line in enumerate(file, 1):
+    number = 0
+    try:
+        for number, line in enumerate(bounded.lines(path), 1):
             try:
-                row = json.loads(line)
+                row = bounded.json_of(line)
                 whole = line.endswith("\n")
             except ValueError as error:
                 row, whole, why = None, False, f"not JSON: {error}"
@@ -132,6 +134,10 @@ def _lines(path: Path, incomplete: bool) -> Iterator[tuple[int, Any]]:
             if not isinstance(row, dict) or "row" not in row:
                 raise BadResults(path, number, "not a row")
             yield number, row
+    except ValueError as error:
+        if isinstance(error, BadResults):
+            raise
+        raise BadResults(path, number + 1, str(error)) from error
 
 
 def _head(path: Path, row: Any, part: bool) -> Header:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import card, causes, wording
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
@@ -125,5 +126,5 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _clean(text: str) -> str:
-    """Without characters that XML 1.0 cannot hold."""
-    return _FORBIDDEN.sub("\ufffd", text)
+    """Without characters that move a cursor, or that XML 1.0 cannot hold."""
+    return _FORBIDDEN.sub("\ufffd", shown.block(text))

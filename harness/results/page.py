@@ -9,7 +9,6 @@ rows stay a page that a browser opens at once; the rows beside it have everythin
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from html import escape
 from pathlib import Path
 
 from touchstone.harness.judgement import card, wording
@@ -18,6 +17,7 @@ from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.results.summary import Report, cases, headline, settings
 from touchstone.harness.run import tally
+from touchstone.harness.shown import html as escape
 
 CSS = Path(__file__).with_name("page.css")
 CASES = 25  # of one cause that open to what differs
@@ -143,10 +143,10 @@ def _cases(cause: Cause, report: Report) -> str:
 def show_card(one: Card) -> str:
     """A card as HTML."""
     evidence = "<br>".join(evidence_shown(e) for e in one.evidence)
-    body = "\n".join(line.removeprefix("  ") for line in card.body(one))
+    body = "\n".join(escape(line.removeprefix("  ")) for line in card.body(one))
     return (
         f"<p><code>{escape(one.case)}</code>: {escape(one.sentence)}</p>"
-        f'<p class="dim">{evidence}</p><pre>{escape(body.strip())}</pre>'
+        f'<p class="dim">{evidence}</p><pre>{body.strip()}</pre>'
     )
 
 

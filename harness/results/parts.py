@@ -8,12 +8,12 @@ is missing is named: a part that nobody wrote must never look like cases that no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import CaseRow, Header, PartMark, PartRow, StepSign
 from touchstone.harness.results import jsonl
 
@@ -112,7 +112,7 @@ def manifest_of(path: Path) -> Path:
 def _manifest(paths: Sequence[Path]) -> dict[str, Any]:
     """What was planned and left out, over all parts; each left the same out."""
     try:
-        found = [json.loads(manifest_of(path).read_text(encoding="utf-8")) for path in paths]
+        found = [bounded.json_of(bounded.text(manifest_of(path))) for path in paths]
     except (OSError, ValueError) as error:
         raise NotWhole(f"a manifest cannot be read: {error}") from error
     return found[0] | {

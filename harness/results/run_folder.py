@@ -65,6 +65,8 @@ def example_in(folder: Path) -> page.Example:
         place = row.get("transcript")
         if not place:
             return None
+        if not (folder / place).resolve().is_relative_to(folder.resolve()):
+            return None
         try:
             return card.of_bundle(bundle.read(folder / place), place)
         except (BadBundle, OSError):

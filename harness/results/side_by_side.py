@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from html import escape
 
 from touchstone.harness.judgement import grades, wording
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.harness.results import page, summary
 from touchstone.harness.results.summary import Report
+from touchstone.harness.shown import html as escape
 
 CAUSES = 40  # in Markdown; the page has all
 NOTHING = "·"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from touchstone.harness.results.page import document
 from touchstone.harness.run.square import AGREE, AREAS, NOBODY, ScenarioRow
+from touchstone.harness.shown import html as escape
 
 MARKS = {"CONFORMS": "ok", "DIVERGES": "DIFFERS", "UNSUPPORTED": "lacks", "INCONCLUSIVE": "?"}
 

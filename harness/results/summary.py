@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import card, causes, wording
 from touchstone.harness.judgement.causes import Cause, Causes
 from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES
@@ -100,7 +100,7 @@ def lines(report: Report) -> list[str]:
     found += [f"{more} (index.html has them all)", ""] if (more := _more(report)) else []
     found += _notes(report)
     found += tally.table("suite", report.rows)
-    return [*found, *_below(report)]
+    return [shown.block(text) for text in (*found, *_below(report))]
 
 
 def _below(report: Report) -> list[str]:
@@ -162,13 +162,13 @@ def markdown(reports: Sequence[Report]) -> str:
 
 
 def _sections(report: Report) -> list[str]:
-    parts = [f"## {escaped(headline(report))}"]
+    parts = [f"## {shown.markdown(headline(report))}"]
     if report.fresh:
         parts += [_causes_table(report)]
         for number, cause in enumerate(report.shown, 1):
             parts.append(_cause_details(number, cause, report))
     if report.causes.notes:
-        told = "\n".join(f"- {escaped(note(one))}" for one in report.causes.notes[:CAUSES])
+        told = "\n".join(f"- {shown.markdown(note(one))}" for one in report.causes.notes[:CAUSES])
         count = len(report.causes.notes)
         parts.append(_folded(f"{wording.counted(count, 'note')} (they decide nothing)", told))
     rows = [
@@ -176,7 +176,7 @@ def _sections(report: Report) -> list[str]:
         for suite, counted in tally.by_suite(report.rows)
     ]
     parts.append(table(["suite", *tally.COLUMNS], rows))
-    parts.append("\n".join(f"- {escaped(line)}" for line in _below(report)))
+    parts.append("\n".join(f"- {shown.markdown(line)}" for line in _below(report)))
     return parts
 
 
@@ -195,30 +195,23 @@ def _sentences(cause: Cause) -> str:
 
 def _more(report: Report) -> str:
     """What is not shown of the causes, and how many cases rest on it."""
-    shown = {cause.id for cause in report.shown}
-    others = [cause for cause in report.fresh if cause.id not in shown]
+    listed = {cause.id for cause in report.shown}
+    others = [cause for cause in report.fresh if cause.id not in listed]
     count = wording.counted(sum(cause.unpinned for cause in others), "case")
     return f"... and {len(others)} more causes of {count}" if others else ""
 
 
 def _cause_details(number: int, cause: Cause, report: Report) -> str:
-    shown = card.markdown(card.of_row(cause.example, report.header, cause.example["transcript"]))
+    told = card.markdown(card.of_row(cause.example, report.header, cause.example["transcript"]))
     title = f"{number}. {wording.title(cause)} ({cases(cause)})"
-    return _folded(title, f"`{cause.id}`\n\n{shown}")
+    return _folded(title, f"{shown.code(cause.id)}\n\n{told}")
 
 
 def _folded(title: str, body: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>\n\n{body}\n\n</details>"
+    return f"<details><summary>{shown.html(title)}</summary>\n\n{body}\n\n</details>"
 
 
 def table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
-    lines_ = [head, ["---"] * len(head), *body]
-    return "\n".join(f"| {' | '.join(escaped(cell) for cell in line)} |" for line in lines_)
-
-
-def escaped(text: str) -> str:
-    """Text that Markdown shows as it is, also inside a table."""
-    for letter in "\\|<*_`":
-        text = text.replace(letter, f"\\{letter}")
-    return " ".join(text.split())
+    first, *others = (f"| {' | '.join(map(shown.markdown, line))} |" for line in (head, *body))
+    return "\n".join([first, f"|{' --- |' * len(head)}", *others])

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from touchstone.checkout import ROOT
-from touchstone.harness import known
+from touchstone.harness import known, shown
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement import bundle, card, wording
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
@@ -40,6 +40,7 @@ from touchstone.harness.results.summary import Report
 from touchstone.harness.run import client_judge, tally
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
+from touchstone.harness.targets import reach
 
 if TYPE_CHECKING:
     from touchstone.harness.results.allure import LiveResults
@@ -70,6 +71,7 @@ class Options:
     again: int | None = None  # tries of a case that differs, after the first; None: see `judge_for`
     jobs: int | None = None  # cases at a time where there may be several
     gentle: bool = False  # nothing is set on a target
+    follow: bool = False  # brokers are asked wherever a target says that they are
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
 
@@ -97,6 +99,7 @@ class Session:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        reach.follow(options.follow)
         self.nonce = secrets.token_hex(4)
         self.started = _now()
         self.run = options.run or f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
@@ -217,9 +220,11 @@ class Session:
             return ""
         self.cards += 1
         if self.cards > CARDS:  # causes say more than a thousand cards
-            return f"{judgement.verdict.kind} {case.id}: {judgement.verdict.reason}"
+            return shown.block(f"{judgement.verdict.kind} {case.id}: {judgement.verdict.reason}")
         made = self._bundle_of(self._run_of(case), case, judgement)
-        return "" if made is None else "\n".join(card.lines(card.of_bundle(made)))
+        if made is None:
+            return shown.block(str(judgement.verdict))
+        return "\n".join(card.lines(card.of_bundle(made)))
 
     def finish(self, *, interrupted: bool = False, trouble: bool = False) -> int:
         """Closes the books; the exit code. `trouble` is an error outside every case."""
@@ -362,7 +367,7 @@ class Session:
         lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
-        return lines
+        return [shown.block(line) for line in lines]
 
     def summary(self) -> list[str]:
         """What the run found out, the causes first, and what was not run."""
@@ -370,7 +375,7 @@ class Session:
         return [line for report in reports for line in summary.lines(report)] + [
             *self._not_again(),
             *self.kept,
-            *(line for run in self.target_runs for line in run.left),
+            *(shown.block(line) for run in self.target_runs for line in run.left),
             *([f"results in {self.folder}"] if self.folder else []),
             f"exit {self.exit}: {tally.EXITS[self.exit]}",
         ]
@@ -386,7 +391,8 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     oracle = ("--oracle", options.oracle) if options.oracle else ()
     strict = ("--strict-notes",) if options.strict else ()
     having = [word for name in options.profiles for word in ("--profile", name)]
-    return ("--target", word, *oracle, *strict, *having)
+    follow = (reach.FLAG,) if options.follow else ()
+    return ("--target", word, *oracle, *strict, *having, *follow)
 
 
 def configured(target: Target) -> bool:

@@ -15,12 +15,12 @@ broken file and print its table on any machine.
 from __future__ import annotations
 
 import glob
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import Footer, Header
 from touchstone.harness.results import fuzz_rows, jsonl, rows
 
@@ -108,7 +108,7 @@ def is_other(path: Path) -> bool:
     with path.open("rb") as file:
         first = file.readline(LONGEST_EDGE)
     try:
-        value = json.loads(first)
+        value = bounded.json_of(first)
     except ValueError:
         return False
     return isinstance(value, dict) and "row" not in value
@@ -181,7 +181,7 @@ def parse(line: bytes) -> tuple[dict[str, Any], str | None]:
     if not line.endswith(b"\n"):
         return {}, "half a line"
     try:
-        value = json.loads(line)
+        value = bounded.json_of(line)
     except ValueError as error:
         return {}, f"not JSON: {error}"
     if not isinstance(value, dict):

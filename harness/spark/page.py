@@ -19,6 +19,7 @@ import jinja2
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
+from touchstone.harness import shown
 from touchstone.harness.spark import summary
 from touchstone.harness.spark.jobs.codes import LETTERS
 from touchstone.harness.spark.runs import Run, target_order
@@ -134,7 +135,8 @@ class Model:
 
 def write(model: dict[str, Any], place: Path) -> None:
     """Render the page. `model` is what `model()` made, with `folders` and `names` beside it."""
-    embedded = json.dumps(model, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    told = shown.everything(model)
+    embedded = json.dumps(told, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
     place.write_text(render(model["summary"]["status"], embedded), encoding="utf-8")
 
 

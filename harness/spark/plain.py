@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from touchstone.harness import shown
 from touchstone.harness.spark.inputs import ResultFile
 from touchstone.harness.spark.runs import Run, ordered, target_order
 
@@ -76,15 +77,15 @@ def table(targets: Sequence[dict[str, Any]]) -> str:
     header = ("target", "oracle", *COLUMNS, "not run", "verdict")
     rows = [header, *(cells(target) for target in targets)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
-    return "\n".join("  ".join(aligned(row, widths)).rstrip() for row in rows)
+    return "\n".join(shown.line("  ".join(aligned(row, widths)).rstrip()) for row in rows)
 
 
 def markdown(targets: Sequence[dict[str, Any]]) -> str:
     header = ("target", "oracle", *COLUMNS, "not run", "verdict")
     left = ("target", "oracle", "verdict")
     rule = [":---" if name in left else "---:" for name in header]
-    rows = [header, rule, *(cells(target) for target in targets)]
-    return "\n".join(f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows)
+    rows = [map(shown.markdown, cells(target)) for target in targets]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
 
 
 def cells(target: dict[str, Any]) -> tuple[str, ...]:
@@ -102,7 +103,3 @@ def aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
         cell.ljust(width) if i < 2 or i == last else cell.rjust(width)
         for i, (cell, width) in enumerate(zip(row, widths, strict=True))
     ]
-
-
-def escaped(cell: str) -> str:
-    return cell.replace("|", "\\|").replace("\n", " ")

@@ -14,6 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import causes, wording
 from touchstone.harness.model.case_row import CaseRow
 from touchstone.harness.spark import plain
@@ -220,5 +221,5 @@ def section(title: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) ->
     if not rows:
         return []
     lines = [names, ["---"] * len(names)]
-    lines += [[plain.escaped(str(row[name])) for name in names] for row in rows]
+    lines += [[shown.markdown(str(row[name])) for name in names] for row in rows]
     return [f"## {title}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]

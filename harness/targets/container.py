@@ -43,7 +43,7 @@ from touchstone.harness.model.target import (
     Unavailable,
     listener_names,
 )
-from touchstone.harness.targets import jvm, matrix, probe, settings
+from touchstone.harness.targets import jvm, matrix, probe, reach, settings
 from touchstone.harness.targets.child import excerpt
 from touchstone.harness.targets.per_shape import PerShape
 from touchstone.harness.targets.ports import free_ports
@@ -217,6 +217,7 @@ class ContainerCluster:
         brokers = range(self.shape.brokers)
         ports = free_ports(len(brokers))
         addresses = {node: (self.host, port) for node, port in zip(brokers, ports, strict=True)}
+        reach.give(addresses.values())  # by DOCKER_HOST it may be another machine
         keeper = self._keeper()
         for child in self.keepers:
             child.container.start()

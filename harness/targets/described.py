@@ -83,6 +83,17 @@ class DescribedTarget:
                     self._refused = missing.reason
             return self._refused
 
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        """Where it runs already, by the file; empty where it is started here."""
+        return self.described.address if self.described.start is None else ()
+
+    def finds_nobody(self) -> str | None:
+        return self._latest.finds_nobody() if self.addresses else None
+
+    def not_asked(self) -> list[str]:
+        return self._latest.not_asked() if self.addresses else []
+
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:
             if self.described.start is None:

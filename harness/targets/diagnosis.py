@@ -10,10 +10,10 @@ with an alert).
 from __future__ import annotations
 
 import contextlib
-import socket
 import ssl
 
 from touchstone.harness.model.target import Address
+from touchstone.harness.targets import reach
 
 SECONDS = 1.0  # per question
 HTTP = "an HTTP server answers there"
@@ -33,7 +33,7 @@ def of(address: Address, seconds: float = SECONDS) -> str | None:
 def _status_line(address: Address, seconds: float) -> bool:
     with (
         contextlib.suppress(OSError),
-        socket.create_connection(address, timeout=seconds) as connection,
+        reach.connect(address, seconds) as connection,
     ):
         connection.sendall(b"HEAD / HTTP/1.0\r\n\r\n")
         return connection.recv(5) == b"HTTP/"
@@ -46,7 +46,7 @@ def _shakes_hands(address: Address, seconds: float) -> bool:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with (
-            socket.create_connection(address, timeout=seconds) as connection,
+            reach.connect(address, seconds) as connection,
             context.wrap_socket(connection, server_hostname=address[0]),
         ):
             return True

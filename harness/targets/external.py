@@ -23,7 +23,7 @@ from touchstone.harness.model.target import (
     Unavailable,
     Versions,
 )
-from touchstone.harness.targets import diagnosis, facts, probe
+from touchstone.harness.targets import diagnosis, facts, probe, reach
 
 SECONDS = 5.0
 LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
@@ -36,9 +36,11 @@ class ExternalTarget:
 
     def __init__(self, addresses: tuple[Address, ...]) -> None:
         self.addresses = addresses
+        reach.give(addresses)
         self.name = ",".join(f"{host}:{port}" for host, port in addresses)
         self._sight: probe.Sight | None = None
         self._asked = False
+        self._nobody: str | None = None
         self._versions: Versions | None = None
         self._settings: dict[str, Setting] | None = None
         self.coordinators = True  # whether to look who leads internal topics, which makes them
@@ -72,6 +74,7 @@ class ExternalTarget:
         if sight is None:
             return self._unknown(shape)
         ids = self._ids(sight, shape)
+        self._check_reach(sight, shape)
         racks = tuple(sight.racks.get(node) for node in ids)
         self._check_racks(shape, racks)
         one = shape.brokers == 1
@@ -82,6 +85,29 @@ class ExternalTarget:
             internal=self._internal_topics(ids[0] if one else ids[1]),
             listeners=facts.listeners(self.settings(), self._reached(sight)[0]),
         )  # fmt: skip
+
+    def finds_nobody(self) -> str | None:
+        """Why nobody can be asked anything there, in words; None where somebody can."""
+        try:
+            self.advertised()
+        except (probe.NotReady, Unavailable) as error:
+            return f"the target does not answer ApiVersions ({error})"
+        self._look()
+        return self._nobody
+
+    def not_asked(self) -> list[str]:
+        """A line for each broker that it names at an address which is not asked (`reach`)."""
+        sight = self._look()
+        return reach.refusals(sight.brokers) if sight and len(sight.brokers) > 1 else []
+
+    def _check_reach(self, sight: probe.Sight, shape: Shape) -> None:
+        """Raise OutOfScope where a broker would have to be asked at an address that nobody gave."""
+        if len(sight.brokers) == 1:  # it is asked where the user said
+            return
+        home = self._home(sight)
+        asked = sight.brokers if shape.brokers > 1 else {home: sight.brokers[home]}
+        if lines := reach.refusals(asked):
+            raise OutOfScope(f"{self.name}: {lines[0]}")
 
     def _unknown(self, shape: Shape) -> Endpoint:
         """A cluster that does not say who its brokers are can only be asked as one broker."""
@@ -197,7 +223,8 @@ class ExternalTarget:
         self._internal = {}
         with contextlib.suppress(probe.NotReady):
             sight = probe.metadata(self.addresses[0], SECONDS)
-            if self._sight is None or sight.brokers.keys() == self._sight.brokers.keys():
+            known = sight.brokers if self._sight is None else self._sight.brokers
+            if known and sight.brokers.keys() == known.keys():
                 self._sight = sight  # of another controller
         if self._sight is None:
             return False
@@ -247,11 +274,15 @@ class ExternalTarget:
         """Nothing to stop: the target was started outside the run."""
 
     def _look(self) -> probe.Sight | None:
-        """The cluster by its own metadata, asked for once; None when it does not answer."""
+        """The cluster by its own metadata, asked for once; None when it does not answer, or names
+        no broker.
+        """
         if not self._asked:
             self._asked = True
             with contextlib.suppress(probe.NotReady):
-                self._sight = probe.metadata(self.addresses[0], SECONDS)
+                sight = probe.metadata(self.addresses[0], SECONDS)
+                self._sight = sight if sight.brokers else None
+                self._nobody = None if sight.brokers else "the target's Metadata names no broker"
         return self._sight
 
 

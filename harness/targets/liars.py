@@ -3,7 +3,8 @@
 A liar stands between the harness and honest answers (a broker behind it, or a stored transcript)
 and corrupts exactly one property. Each names who must catch it: a checker, or an ending that the
 driver must survive ("hung", "closed"). A test runs every liar, and another insists that every
-checker has one; so a checker that cannot fail cannot be added. The lies are in `misbehaviour`.
+checker has one; so a checker that cannot fail cannot be added. The lies are in `misbehaviour`, and
+in `hostile` those that no checker is for: what asks them must end in time, unharmed.
 
 The honest side is an Upstream: a function from a request frame to the answer's frame.
 """
@@ -20,12 +21,13 @@ from typing import Any
 
 from touchstone.harness.model.target import Address, Endpoint
 from touchstone.harness.model.transcript import Transcript
+from touchstone.harness.targets.hostile import HOSTILE
 from touchstone.harness.targets.misbehaviour import LIARS, HangUp, Liar, Turn, sized
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.schema import Struct
 
-__all__ = ["LIARS", "Liar", "LyingServer", "broker", "stored"]
+__all__ = ["HOSTILE", "LIARS", "Liar", "LyingServer", "broker", "stored"]
 
 Upstream = Callable[[bytes], bytes | None]
 
@@ -81,9 +83,11 @@ class LyingServer:
             upstream.close()
 
     def _send(self, connection: socket.socket, data: bytes) -> None:
-        """All at once, or byte by byte where the lie is slowness."""
+        """All at once, byte by byte where the lie is slowness, or again and again."""
         if self.liar is None or not self.liar.drip_s:
             connection.sendall(data)
+            while self.liar is not None and self.liar.endless:
+                connection.sendall(data)
             return
         for byte in data:
             connection.sendall(bytes((byte,)))
@@ -136,7 +140,12 @@ class Behind:
 
     def __call__(self, frame: bytes) -> bytes | None:
         self.connection.sendall(sized(frame))
-        return None if _wants_no_answer(frame) else _frame(self.connection)
+        if _wants_no_answer(frame):
+            return None
+        answer = _frame(self.connection)
+        if answer is None:
+            raise HangUp
+        return answer
 
     def close(self) -> None:
         self.connection.close()

@@ -73,6 +73,7 @@ class Liar:
     lie: Lie
     raw: bool = False  # the lie's bytes are sent as they are, without a size
     drip_s: float = 0.0  # seconds between two bytes
+    endless: bool = False  # its bytes are sent again and again
 
 
 LIARS: dict[str, Liar] = {}

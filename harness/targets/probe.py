@@ -9,11 +9,14 @@ asked in the first of these that is flexible (KIP-482).
 
 from __future__ import annotations
 
-import socket
+import errno
+import os
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from touchstone.harness.driver.line import Line
 from touchstone.harness.model.target import Address, Versions
 
 API_VERSIONS, METADATA = 18, 3
@@ -21,7 +24,7 @@ _FIRST, _FLEXIBLE = 1, 9  # versions of Metadata
 _WITH_OPERATIONS = range(8, 11)  # those that can be asked for the cluster's authorized operations
 _CORRELATION = 0x746F7563
 _CLIENT = b"touchstone-probe"
-_LARGEST = 64 << 20
+_VARINT_BYTES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,30 +118,33 @@ def lacks(address: Address, expected: set[int]) -> str | None:
 
 
 def _ask(address: Address, key: int, version: int, body: bytes, seconds: float) -> bytes:
+    """The answer's body. `seconds` are for all of it, from the connection to the last byte: who
+    sends a byte now and then gets no more.
+    """
+    where, deadline = f"{address[0]}:{address[1]}", time.perf_counter() + seconds
     header = struct.pack(">hhih", key, version, _CORRELATION, len(_CLIENT)) + _CLIENT
     try:
-        with socket.create_connection(address, timeout=seconds) as connection:
-            connection.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
-            size, correlation = struct.unpack(">ii", _exactly(connection, 8))
-            if correlation != _CORRELATION or not 4 <= size <= _LARGEST:
-                raise NotReady(
-                    f"{address[0]}:{address[1]} does not speak Kafka: its answer begins with size "
-                    f"{size} and id {correlation}"
-                )
-            return _exactly(connection, size - 4)
+        line = Line(address, seconds)
     except OSError as error:
-        raise NotReady(f"{address[0]}:{address[1]}: {error.strerror or error}") from error
-
-
-def _exactly(connection: socket.socket, count: int) -> bytes:
-    chunks = []
-    while count:
-        chunk = connection.recv(min(count, 65536))
-        if not chunk:
-            raise Closed("the connection was closed before the answer")
-        chunks.append(chunk)
-        count -= len(chunk)
-    return b"".join(chunks)
+        raise NotReady(f"{where}: {error.strerror or error}") from error
+    try:
+        how = line.write(struct.pack(">i", len(header) + len(body)) + header + body, deadline)
+        how, came = (how, b"") if how else line.read(deadline)
+    finally:
+        line.end()
+    if how == "closed":
+        raise Closed("the connection was closed before the answer")
+    if how == "timeout":
+        raise NotReady(f"{where}: timed out, no whole answer in {seconds:g} s") from TimeoutError()
+    if how == "reset":
+        raise NotReady(f"{where}: {os.strerror(errno.ECONNRESET)}") from ConnectionResetError()
+    came = came if how == "garbled" else struct.pack(">i", len(came)) + came
+    size, correlation = struct.unpack_from(">ii", came.ljust(8, b"\0"))
+    if how == "garbled" or size < 4 or correlation != _CORRELATION:
+        raise NotReady(
+            f"{where} does not speak Kafka: its answer begins with size {size} and id {correlation}"
+        )
+    return came[8:]
 
 
 class _Reader:
@@ -170,13 +176,13 @@ class _Reader:
         return self._text(self.varint() - 1)
 
     def varint(self) -> int:
-        value, shift = 0, 0
-        while True:
+        value = 0
+        for place in range(_VARINT_BYTES):
             byte = self.take(">B")
-            value |= (byte & 0x7F) << shift
+            value |= (byte & 0x7F) << 7 * place
             if byte < 0x80:
                 return value
-            shift += 7
+        raise self._cut_off()
 
     def skip_tags(self) -> None:
         for _ in range(self.varint()):

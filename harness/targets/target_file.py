@@ -21,11 +21,11 @@ import datetime
 import difflib
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.model import bounded
 from touchstone.harness.model.target import Address
 from touchstone.harness.targets import UnknownTarget, addresses, matrix, templates
 from touchstone.harness.targets.description import (
@@ -267,10 +267,10 @@ def load(file: Path) -> Description:
 def rows_of(file: Path) -> dict[str, Any]:
     """The file as TOML has it. Raises UnknownTarget."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return bounded.toml_of(file)
     except OSError as error:
         raise UnknownTarget(f"target file {file}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UnknownTarget(f"target file {file}: not TOML: {error}") from None
 
 

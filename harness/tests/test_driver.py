@@ -12,6 +12,7 @@ import struct
 import pytest
 
 from touchstone.harness.driver import brokers, run, runner
+from touchstone.harness.driver.line import RECORDS_LIMIT, Line
 from touchstone.harness.driver.runner import Run
 from touchstone.harness.model import steps
 from touchstone.harness.model.scenario import (
@@ -122,6 +123,19 @@ def test_a_frame_beyond_the_limit_is_garbled(monkeypatch):
     found = play(HONEST, ASK)
     assert directions(found) == ["opened", "sent", "garbled"]
     assert found.events[-1].raw[:4] == struct.pack(">i", 16)
+
+
+def test_records_that_were_asked_for_may_make_a_frame_larger(monkeypatch):
+    monkeypatch.setattr("touchstone.harness.driver.line.FRAME_LIMIT", 8)
+    with LyingServer(None, HONEST) as server:
+        asked = Line(server.address, LONG_S)
+        asked.expect_records(100)
+        asked.expect_records(10)
+        assert asked.records == 100
+        asked.expect_records(2**31 - 1)
+        assert asked.records == RECORDS_LIMIT, "what is asked for is believed up to a bound, too"
+        asked.expect_records(None)
+        asked.end()
 
 
 def test_frames_without_end_are_garbled():

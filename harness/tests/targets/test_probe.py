@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from touchstone.harness.targets import probe
+from touchstone.harness.driver import line
+from touchstone.harness.targets import probe, reach
 
 ID = probe._CORRELATION
 ROWS = struct.pack(">hihhhhhh", 0, 2, 0, 3, 13, 18, 0, 4)
@@ -124,3 +125,60 @@ LEADERLESS = CLUSTER[:-8] + struct.pack(">ii", -1, 0)
 def test_what_a_cluster_lacks(answering, cluster, expected, lacks):
     said = probe.lacks(answering(framed(ROWS), framed(cluster)), expected)
     assert said is None if lacks is None else re.search(lacks, said)
+
+
+class Dripping:
+    """A socket that gives one byte a second, by a clock of its own, for ever."""
+
+    def __init__(self):
+        self.now, self.given, self.left = 0.0, 0, None
+
+    def perf_counter(self):
+        return self.now
+
+    def settimeout(self, seconds):
+        self.left = seconds
+
+    def setblocking(self, blocking):
+        self.left = 0.0
+
+    def setsockopt(self, *_):
+        pass
+
+    def sendall(self, data):
+        pass
+
+    def close(self):
+        pass
+
+    def recv(self, count):
+        if self.left < 1.0:
+            self.now += self.left
+            raise TimeoutError
+        self.now, self.given = self.now + 1.0, self.given + 1
+        return b"\x01" if self.given == 3 else b"\0"  # of a frame of 256 bytes
+
+
+@pytest.mark.parametrize("ask", [probe.api_versions, probe.metadata])
+def test_an_answer_has_one_deadline_however_it_arrives(monkeypatch, ask):
+    """A byte a second kept `touchstone smoke` for nine minutes."""
+    peer = Dripping()
+    monkeypatch.setattr(probe, "time", peer)
+    monkeypatch.setattr(line, "time", peer)
+    monkeypatch.setattr(reach, "connect", lambda address, seconds: peer)
+    with pytest.raises(probe.NotReady, match="timed out, no whole answer in 7.5 s"):
+        ask(("127.0.0.1", 9092), 7.5)
+    assert (peer.given, peer.now) == (7, 7.5)
+
+
+@pytest.mark.parametrize("size", [2**31 - 1, -1, -(2**31), (16 << 20) + 1])
+def test_a_size_that_cannot_be_is_refused_by_its_four_bytes(answering, size):
+    data = struct.pack(">ii", size, 0x746F7563)
+    with pytest.raises(probe.NotReady, match=f"does not speak Kafka.* size {size} "):
+        probe.api_versions(answering(data))
+
+
+def test_a_varint_that_never_ends_is_cut_off(answering):
+    endless = FLEXIBLE[:5] + b"\xff" * (1 << 20)
+    with pytest.raises(probe.NotReady, match="its answer ends at byte"):
+        probe.metadata(answering(b"", framed(ONLY_LATER), framed(endless)))
