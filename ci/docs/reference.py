@@ -20,10 +20,10 @@ import touchstone
 from ci.docs.markdown import code, fenced, page, plain, table
 from ci.docs.words import ENVIRONMENT, EXITS, FOOTER, HEADER, KINDS, LISTS, ROW
 from touchstone import plugin
+from touchstone.harness import exits
 from touchstone.harness.__main__ import COMMANDS, variable
 from touchstone.harness.model import pace, profiles
 from touchstone.harness.results import rows
-from touchstone.harness.run import tally
 from touchstone.harness.targets import target_file
 from touchstone.harness.targets.description import OF_A_SETTING, PLACEHOLDERS
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
@@ -302,8 +302,7 @@ def results_page() -> str:
 
 
 def exits_table() -> str:
-    listed = [(code(str(number)), text) for number, text in tally.EXITS.items()]
-    listed.append((code("4"), "did not begin: an option, a pin or a target file is wrong"))
+    listed = [(code(str(number)), text) for number, text in exits.EXITS.items()]
     return table(("exit code", "the run"), listed)
 
 

@@ -15,13 +15,14 @@ from typing import Any
 
 import click
 
+from touchstone.harness.cli.values import FILE
 from touchstone.harness.judgement import anatomy, bundle, card
 from touchstone.harness.judgement.anatomy import Leaf
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.compare import Difference, compare
 from touchstone.harness.model import transcript
 from touchstone.harness.model.provenance import Provenance
-from touchstone.harness.model.transcript import RoundTrip, Transcript, TranscriptError
+from touchstone.harness.model.transcript import RoundTrip, Transcript
 from touchstone.harness.run import pcap
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import name_of
@@ -39,7 +40,7 @@ LISTED = 40
 @click.option(
     "--pcap",
     "capture",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Write both sides as a packet capture, for Wireshark.",
 )
@@ -50,12 +51,8 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
     oracle's transcript and B the target's. Exit code 0: no difference, 1: some, 3: a file cannot
     be read.
     """
-    try:
-        found_card = None if b is not None else card.of_bundle(bundle.read(a), str(a))
-        oracle, target = sides(a, b)
-    except (BadBundle, TranscriptError, OSError) as error:
-        click.echo(f"touchstone diff: {error}", err=True)
-        sys.exit(3)
+    found_card = None if b is not None else card.of_bundle(bundle.read(a), str(a))
+    oracle, target = sides(a, b)
     if capture is not None:
         capture.write_bytes(pcap.dumps((oracle, target)))
         click.echo(f"{capture}: oracle 198.51.100.1:9092, target 198.51.100.2:9092")

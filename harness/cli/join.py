@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness import known
+from touchstone.harness import exits, known
 from touchstone.harness.known import BadPin, Pin, Surprise
 from touchstone.harness.model.case_row import Header
 from touchstone.harness.results import allure, junit, parts, run_folder, summary
@@ -35,15 +35,11 @@ def command(run: Path, expectations: Path | None, strict_known: bool, with_allur
     """Make one result file of every target in RUN (DIR/<run>) that several processes judged.
 
     Exit code: the worst of the targets, as of pytest with one process: 0 conforms, 1 a new
-    difference, 2 the harness broke, 3 incomplete, also when a part is missing.
+    difference, 2 the harness broke, 3 incomplete, also when a part is missing, 4: a pin is wrong.
     """
     if strict_known:
         sys.exit(main(run, None, with_allure))
-    try:
-        pins = known.load() + (known.load([expectations]) if expectations else [])
-    except BadPin as error:
-        click.echo(f"touchstone join: {error}", err=True)
-        sys.exit(tally.INCOMPLETE)
+    pins = known.load() + (known.load([expectations]) if expectations else [])
     sys.exit(main(run, pins, with_allure))
 
 
@@ -59,7 +55,7 @@ def main(run: Path, pins: Sequence[Pin] | None = (), with_allure: bool = False) 
             held = [] if pins is None else [*pins, *_own(found.header)]
         except (parts.NotWhole, BadPin, UnknownTarget) as reason:
             click.echo(f"touchstone join: incomplete: {reason}", err=True)
-            codes.append(tally.INCOMPLETE)
+            codes.append(exits.INCOMPLETE)
             continue
         target = found.header["target"]
         told[target] = _surprises(found, held)
@@ -94,8 +90,8 @@ def write(run: Path, name: str, found: parts.Whole, surprises: Sequence[Surprise
     """The files of one target and what it comes to; its exit code."""
     planned = found.header["planned"]
     code = tally.exit_code(found.rows, planned, surprises)
-    if tally.BROKE in found.exits:  # an error outside every case
-        code = tally.BROKE
+    if exits.BROKE in found.exits:  # an error outside every case
+        code = exits.BROKE
     with Writer(run / f"{name}.jsonl", found.header) as writer:
         for row in found.rows:
             writer.case(row)
@@ -104,5 +100,5 @@ def write(run: Path, name: str, found: parts.Whole, surprises: Sequence[Surprise
     (run / f"{name}.manifest.json").write_text(text, encoding="utf-8")
     junit.write([(found.header, found.rows)], run / f"{name}.junit.xml")
     report = Report(found.header, found.rows, surprises)
-    click.echo("\n".join([*summary.lines(report), f"exit {code}: {tally.EXITS[code]}"]))
+    click.echo("\n".join([*summary.lines(report), f"exit {code}: {exits.EXITS[code]}"]))
     return code

@@ -186,6 +186,11 @@ def again(row: Mapping[str, Any], header: Mapping[str, Any]) -> str:
     return shlex.join(["pytest", *node(row), *options])
 
 
+def suites(*words: object) -> str:
+    """The command that runs all suites with these options, as one types it in any folder."""
+    return shlex.join(["pytest", "--pyargs", f"{INSTALLED}suites", *map(str, words)])
+
+
 def node(row: Mapping[str, Any]) -> list[str]:
     """The case as pytest is asked for it: by file in a checkout, by module where installed."""
     module, _, function = (row.get("where") or row["claim"]).rpartition(".")

@@ -16,13 +16,14 @@ import json
 import platform
 import secrets
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from touchstone.checkout import ROOT
-from touchstone.harness import known
+from touchstone.harness import exits, known
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement import bundle, card, wording
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
@@ -41,8 +42,10 @@ from touchstone.harness.results.summary import Report
 from touchstone.harness.run import client_judge, tally
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
+from touchstone.harness.writable import write_whole
 
 AnyJudge = Judge | ClientJudge
+T = TypeVar("T")
 CARDS = 20  # failing cases that pytest shows in full
 
 
@@ -70,6 +73,10 @@ class Options:
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
 
 
+class RunExists(ValueError):
+    """A run of this name has judged the target before; the message names its file."""
+
+
 @dataclass
 class TargetRun:
     """One target in a run: what is planned, the rows so far, what was recorded."""
@@ -88,7 +95,11 @@ class TargetRun:
 
 
 class Session:
-    """A run from its first case to its exit code."""
+    """A run from its first case to its exit code.
+
+    A disk that takes no more ends it: `lost` says why, and what was judged until then is told.
+    Raises ValueError (UnknownTarget, BadPin, NoProfile, RunExists) for what cannot be begun.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -96,8 +107,9 @@ class Session:
         self.started = _now()
         self.run = options.run or f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
         pins = [] if options.ignore_pins else known.load()
-        if options.expectations is not None and options.expectations.exists():
-            pins += [] if options.ignore_pins else known.load([options.expectations])
+        if options.expectations is not None and not options.ignore_pins:
+            may_be_new = options.update_expectations and not options.expectations.exists()
+            pins += [] if may_be_new else known.load([options.expectations])
         self.target_runs: list[TargetRun] = []
         for index, (client, word) in enumerate(itertools.product(options.clients, options.targets)):
             nonce = f"{self.nonce}/{index}"
@@ -124,7 +136,11 @@ class Session:
         self.told: list[str] = []  # what was set on targets for this run
         self.kept: list[str] = []  # what was recorded
         self.cards = 0  # of failing cases, shown so far
-        self.exit = tally.INCOMPLETE
+        self.exit = exits.INCOMPLETE
+        self.lost = ""  # why results cannot be written any more
+        for run in self.target_runs if self.folder is not None else ():
+            if (there := self._file(run, "jsonl")).exists():
+                raise RunExists(f"{there} is there already: choose another --run")
 
     @property
     def judged(self) -> int:
@@ -141,11 +157,7 @@ class Session:
         suites: Iterable[str] = (), elsewhere: Iterable[Case[AnyJudge]] = (),
     ) -> None:  # fmt: skip
         """What is going to run; opens the files. `suites`: those of which no claim is missing;
-        `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
-        judged the target before, and has then changed nothing on any target."""
-        for run in self.target_runs if self.folder is not None else ():
-            if (there := self._file(run, "jsonl")).exists():
-                raise FileExistsError(f"{there} is there already: choose another --run")
+        `elsewhere`: what other parts judge."""
         self.whole, self.planned, self.suites = whole, True, frozenset(suites)
         by_judge = {id(run.judge): run for run in self.target_runs}
         for case in cases:
@@ -156,13 +168,26 @@ class Session:
             by_judge[id(case.judge)].elsewhere += 1
         for run in self.target_runs:
             self.told += run.judge.quicken(case.claim for case in run.planned)
-        if self.folder is None:
-            return
-        self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
+        if (folder := self.folder) is not None:
+            self._write(lambda: self._open(folder))
+
+    def _open(self, folder: Path) -> None:
+        """Begin the files of this run."""
+        folder.mkdir(parents=True, exist_ok=self.options.run is not None)
         for run in self.target_runs:
             run.writer = Writer(self._file(run, "jsonl"), self._header(run))
             text = json.dumps(self._manifest(run), indent=1) + "\n"
             self._file(run, "manifest.json").write_text(text, encoding="utf-8")
+
+    def _write(self, write: Callable[[], T]) -> T | None:
+        """What `write` gives; None where it cannot, and from then on."""
+        if self.lost:
+            return None
+        try:
+            return write()
+        except OSError as error:
+            self.lost = f"results cannot be written any more: {error.strerror or error}"
+            return None
 
     def finish_case(
         self, case: Case[AnyJudge], judgement: Judgement, duration_ms: float
@@ -175,10 +200,10 @@ class Session:
             at_first=judgement.at_first.verdict.reason if judgement.at_first else None,
         )  # fmt: skip
         row["known"] = known.explain(row, run.pins, self.started.date())
-        row["transcript"] = self._bundle(run, case, judgement)
+        row["transcript"] = self._write(lambda: self._bundle(run, case, judgement))
         run.rows.append(row)
-        if run.writer is not None:
-            run.writer.case(row)
+        if (writer := run.writer) is not None:
+            self._write(lambda: writer.case(row))
         if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
             run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
@@ -200,24 +225,27 @@ class Session:
             run.surprises = self._surprises(run)
         self.exit = self._exit_code(interrupted, trouble)
         if self.options.record:  # first: who interrupts may have no patience with the rest
-            self._keep_recordings(interrupted)
+            self._write(lambda: self._keep_recordings(interrupted))
+        interrupted = interrupted or bool(self.lost)
         finished = _now().isoformat(timespec="seconds")
         for run in self.target_runs:
             if run.writer is not None:
-                if interrupted:
-                    run.writer.close()
-                else:
-                    run.writer.finish(finished=finished, exit_code=self.exit)
+                if not interrupted:
+                    finish = partial(run.writer.finish, finished=finished, exit_code=self.exit)
+                    self._write(finish)
+                run.writer.close()
             run.left = run.judge.close(interrupted=interrupted)
-        if self.folder is not None and not interrupted:
-            self._write_reports(self.folder)
-        if self.options.update_expectations and self.options.expectations is not None:
-            self._update_expectations(self.options.expectations)
+        if (folder := self.folder) is not None and not interrupted:
+            self._write(lambda: self._write_reports(folder))
+        if self.options.update_expectations and (pins := self.options.expectations) is not None:
+            self._write(lambda: self._update_expectations(pins))
+        if self.lost:  # whatever was found: who reads the files does not find it
+            self.exit = exits.INCOMPLETE
         return self.exit
 
     def _exit_code(self, interrupted: bool, trouble: bool) -> int:
-        codes = [tally.INCOMPLETE] if interrupted else [tally.CONFORMED]
-        codes += [tally.BROKE] if trouble else []
+        codes = [exits.INCOMPLETE] if interrupted else [exits.CONFORMED]
+        codes += [exits.BROKE] if trouble else []
         codes += [
             tally.exit_code(run.rows, len(run.planned), run.surprises) for run in self.target_runs
         ]
@@ -279,7 +307,7 @@ class Session:
             if known.explain(row, others, day) is None
         ]
         made = known.updated(left, own, day)
-        path.write_text(known.dumps(made), encoding="utf-8")
+        write_whole(path, known.dumps(made))
 
     # what is told
 
@@ -340,7 +368,8 @@ class Session:
             *self.kept,
             *(line for run in self.target_runs for line in run.left),
             *([f"results in {self.folder}"] if self.folder else []),
-            f"exit {self.exit}: {tally.EXITS[self.exit]}",
+            *([self.lost] if self.lost else []),
+            f"exit {self.exit}: {exits.EXITS[self.exit]}",
         ]
 
     def _not_again(self) -> list[str]:
