@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness.cli.values import PERCENT
 from touchstone.harness.model import advertised, ledger
 from touchstone.harness.model.claim import Claim, claim_of, module_of
 from touchstone.harness.model.ledger import Standing
@@ -40,7 +41,7 @@ WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprec
 )
 @click.option(
     "--fail-under",
-    type=click.FloatRange(0, 100),
+    type=PERCENT,
     default=0.0,
     metavar="PERCENT",
     help="With --states: of each table.",

@@ -39,7 +39,7 @@ def main(files: Iterable[Path], most: int | None = SHOWN, as_json: bool = False)
     verdicts = []
     for path in history_files(files):
         try:
-            with path.open(encoding="utf-8") as lines:
+            with path.open(encoding="utf-8", errors="surrogateescape") as lines:
                 report = judge(histories.read(lines, str(path)))
         except (histories.BadHistory, OSError) as fault:
             click.echo(f"touchstone history: {fault}", err=True)

@@ -86,7 +86,7 @@ def judge_file(path: Path) -> Iterator[Rejudgement]:
             seen = transcript.loads(text, source=f"{path}: {case}")
             yield Rejudgement(f"{path}: {case}", judge(None, seen, None))
     elif path.suffix == ".jsonl":
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8", errors="surrogateescape") as lines:
             for number, seen in enumerate(transcript.load_many(lines, source=str(path)), 1):
                 yield Rejudgement(f"{path}: {number}", judge(None, seen, None))
     else:

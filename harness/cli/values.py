@@ -12,20 +12,17 @@ import click
 from touchstone.harness.writable import why_not
 
 
-class Seconds(click.FloatRange):
-    """A time, which passes: above 0, and one that ends."""
+class Finite(click.FloatRange):
+    """A number within bounds. click takes NaN for one: it is above no bound, and below none."""
 
     name = "float"
-
-    def __init__(self) -> None:
-        super().__init__(min=0, min_open=True)
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         found: float = super().convert(value, param, ctx)
         if not math.isfinite(found):
-            self.fail(f"{value} is no number of seconds", param, ctx)
+            self.fail(f"{value} is no finite number", param, ctx)
         return found
 
 
@@ -44,7 +41,7 @@ class Output(click.Path):
         return path
 
 
-SECONDS = Seconds()
+SECONDS, PERCENT = Finite(min=0, min_open=True), Finite(0, 100)
 FOLDER, FILE = Output(folder=True), Output(folder=False)
 
 

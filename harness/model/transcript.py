@@ -341,7 +341,8 @@ def write(transcript: Transcript, path: Path) -> None:
 
 
 def read(path: Path) -> Transcript:
-    return loads(path.read_text(encoding="utf-8"), source=str(path))
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")  # which is no JSON
+    return loads(text, source=str(path))
 
 
 _EVENT_KEYS = {

@@ -1,11 +1,12 @@
-"""What users type wrongly: for each command at least ten rows of (words, exit code, what stderr says).
+"""What users type wrongly: for each command at least ten rows of words, exit code, what is said.
 
 `{...}` is a file or folder that `test_bad_inputs.py` makes: {missing} is not there, {empty} has no
-byte, {noise} has bytes of no text, {json} is an object of nobody's, {list} is a JSON list, {text} is
-a line of words, {half} is half a line of JSON, {folder} has nothing in it, {below} is below a file,
-{proc} is where nobody can make a folder, {full} is a device that is full, {pins} is a file of pins
-that are none, {bad} is a target file with a key that is none, {toml} is no TOML, {cut} is a run
-whose file has no footer, {run} a whole one, {bundle} a case that differs, {transcript} one side.
+byte, {noise} has bytes of no text, {json} is an object of nobody's, {list} is a JSON list, {text}
+is a line of words, {half} is half a line of JSON, {folder} has nothing in it, {below} is below a
+file, {proc} is where nobody can make a folder, {full} is a device that is full, {pins} is a file of
+pins that are none, {bad} is a target file with a key that is none, {toml} is no TOML, {cut} is a
+run whose file has no footer, {run} a whole one, {bundle} a case that differs, {transcript} one side
+of it, {taken} the name of a run in {parent}.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("{bundle} --target {missing}.toml", 4, "target file"),
         ("{bundle} --target {bad}", 4, "adress: no such key; did you mean address?"),
         ("{bundle} --target reference --deadline 0", 4, "0.0 is not in the range x>0"),
-        ("{bundle} --target reference --deadline nan", 4, "is no number of seconds"),
+        ("{bundle} --target reference --deadline nan", 4, "is no finite number"),
         ("{bundle} --target reference --out {below}", 4, "is a file"),
         ("{bundle} --target kafka@9.9", 4, "is not in ci/matrix.toml"),
     ),
@@ -105,7 +106,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--release 9.9", 4, "is not in ci/matrix.toml"),
         ("--release 4.3 --release nine", 4, "Kafka 'nine' is not in ci/matrix.toml"),
         ("--deadline 0", 4, "not in the range x>0"),
-        ("--deadline inf", 4, "is no number of seconds"),
+        ("--deadline inf", 4, "is no finite number"),
         ("--out {below}", 4, "is a file"),
         ("--out {noise}", 4, "it is a file"),
     ),
@@ -181,7 +182,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--target reference --fault kil", 4, "did you mean kill?"),
         ("--target reference --fault kill,", 4, "no fault ''"),
         ("--target reference --seconds 0", 4, "not in the range x>0"),
-        ("--target reference --seconds nan", 4, "is no number of seconds"),
+        ("--target reference --seconds nan", 4, "is no finite number"),
         ("--target reference --runs 0", 4, "0 is not in the range x>=1"),
         ("--target reference --brokers 0", 4, "0 is not in the range x>=1"),
         ("--target reference --acks 2", 4, "'2' is none of -1, 0, 1"),
@@ -196,7 +197,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--fault flood", 4, "no fault 'flood'; there are"),
         ("--fault puase", 4, "did you mean pause?"),
         ("--seconds -1", 4, "not in the range x>0"),
-        ("--seconds inf", 4, "is no number of seconds"),
+        ("--seconds inf", 4, "is no finite number"),
         ("--rate 0", 4, "0 is not in the range x>=1"),
         ("--partitions 0", 4, "0 is not in the range x>=1"),
         ("--defect nosuch", 4, "'nosuch' is not"),
@@ -227,7 +228,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--cases -1", 4, "-1 is not in the range x>=1"),
         ("--seconds 0", 4, "not in the range x>0"),
         ("--seconds -5", 4, "not in the range x>0"),
-        ("--seconds nan", 4, "is no number of seconds"),
+        ("--seconds nan", 4, "is no finite number"),
         ("--jobs 0", 4, "0 is not in the range x>=1"),
         ("--shards 0", 4, "0 is not in the range x>=1"),
         ("--out {below}", 4, "is a file"),

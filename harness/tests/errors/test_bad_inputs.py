@@ -63,9 +63,7 @@ def files(tmp_path_factory):
 
 
 def cases(names):
-    return [
-        pytest.param(name, *row, id=f"{name} {row[0]}") for name in names for row in ROWS[name]
-    ]
+    return [pytest.param(name, *row, id=f"{name} {row[0]}") for name in names for row in ROWS[name]]
 
 
 def test_no_command_is_without_bad_inputs():
