@@ -34,7 +34,7 @@ def command(results: tuple[str, ...], out: Path | None, reason: str) -> None:
     whole, 4: FILE holds something else than pins.
     """
     reports = run_folder.named(inputs.find(results))
-    old = known.load([out]) if out is not None and out.exists() else []
+    old = known.load([out]) if out is not None and out.is_file() else []
     rows = [row for report in reports for row in report.rows]
     pins = known.updated(rows, old, _day(reports), reason)
     text = known.dumps(pins)

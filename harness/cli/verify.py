@@ -31,7 +31,8 @@ VERIFIED, REFUSED = 0, 1
 
 @click.command()
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--expectations", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
+@click.option("--expectations", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar="FILE", multiple=True,
               help="A file of pins that the run was given; repeatable.")  # fmt: skip
 def command(run: Path, expectations: tuple[Path, ...]) -> None:
     """Refuse a cut, mixed, edited or unexplained result.
