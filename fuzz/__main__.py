@@ -101,8 +101,8 @@ def command(
     A complaint is made small and replayed five times. What is complained about five times is a
     finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.
 
-    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target
-    not available or dead, or interrupted.
+    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead,
+    a file that cannot be read, or interrupted, 4: an option or a name is wrong.
     """
     if record and ROOT is None:
         raise click.UsageError(f"--record {ONLY_HERE}")
@@ -148,7 +148,8 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
         if isinstance(problem, ConnectionError) and exits.code_of(problem) == exits.BROKE:
             click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
             sys.exit(exits.INCOMPLETE)
-        sys.exit(exits.say(f"touchstone fuzz: {target.name}", problem))
+        who = "" if str(problem).startswith(target.name) else f": {target.name}"
+        sys.exit(exits.say(f"touchstone fuzz{who}", problem))
     finally:
         target.stop()
         if other is not None:

@@ -37,6 +37,7 @@ ERRORS = MappingProxyType(
         "click.exceptions.UsageError": REFUSED,
         "touchstone.harness.known.BadPin": REFUSED,
         "touchstone.harness.model.profiles.NoProfile": REFUSED,
+        "touchstone.harness.spark.inputs.NotThere": REFUSED,
         "touchstone.harness.targets.UnknownTarget": REFUSED,
         "touchstone.harness.targets.matrix.UnknownRelease": REFUSED,
         "touchstone.harness.run.session.RunExists": REFUSED,

@@ -22,7 +22,7 @@ from touchstone.harness.spark import inputs
 def command(results: tuple[str, ...], out: Path | None) -> None:
     """Show the targets of RESULTS (files, folders, patterns) side by side, as Markdown.
 
-    Exit code 0: done, 3: a file cannot be read or is not whole.
+    Exit code 0: done, 3: a file cannot be read or is not whole, 4: it is not there.
     """
     reports = run_folder.named(inputs.find(results))
     text = side_by_side.markdown(reports)

@@ -52,6 +52,8 @@ def main(run: Path, pins: Sequence[Pin] | None = (), with_allure: bool = False) 
     for name, paths in parts.find(run).items():
         try:
             found = parts.whole(paths)
+            if (run / f"{name}.jsonl").exists():
+                raise parts.NotWhole(f"{name}.jsonl is there already, beside its parts")
             held = [] if pins is None else [*pins, *_own(found.header)]
         except (parts.NotWhole, BadPin, UnknownTarget) as reason:
             click.echo(f"touchstone join: incomplete: {reason}", err=True)
@@ -87,18 +89,26 @@ def _surprises(found: parts.Whole, pins: Sequence[Pin]) -> list[Surprise]:
 
 
 def write(run: Path, name: str, found: parts.Whole, surprises: Sequence[Surprise]) -> int:
-    """The files of one target and what it comes to; its exit code."""
+    """The files of one target and what it comes to; its exit code. A disk that takes no more leaves
+    the parts, and nothing that looks like a whole. Raises OSError.
+    """
     planned = found.header["planned"]
     code = tally.exit_code(found.rows, planned, surprises)
     if exits.BROKE in found.exits:  # an error outside every case
         code = exits.BROKE
-    with Writer(run / f"{name}.jsonl", found.header) as writer:
-        for row in found.rows:
-            writer.case(row)
-        writer.finish(finished=found.finished, exit_code=code)
-    text = json.dumps(found.manifest, indent=1) + "\n"
-    (run / f"{name}.manifest.json").write_text(text, encoding="utf-8")
-    junit.write([(found.header, found.rows)], run / f"{name}.junit.xml")
+    made = [run / f"{name}.{suffix}" for suffix in ("jsonl", "manifest.json", "junit.xml")]
+    try:
+        with Writer(made[0], found.header) as writer:
+            for row in found.rows:
+                writer.case(row)
+            writer.finish(finished=found.finished, exit_code=code)
+        text = json.dumps(found.manifest, indent=1) + "\n"
+        made[1].write_text(text, encoding="utf-8")
+        junit.write([(found.header, found.rows)], made[2])
+    except OSError:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
     report = Report(found.header, found.rows, surprises)
     click.echo("\n".join([*summary.lines(report), f"exit {code}: {exits.EXITS[code]}"]))
     return code

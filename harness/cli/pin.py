@@ -31,7 +31,7 @@ def command(results: tuple[str, ...], out: Path | None, reason: str) -> None:
 
     Give the file to a run with `pytest --pyargs touchstone.suites --expectations FILE`, or name it
     in the target's file, as `pins = "FILE"`. Exit code 0: done, 3: a file cannot be read or is not
-    whole, 4: FILE holds something else than pins.
+    whole, 4: it is not there, or FILE holds something else than pins.
     """
     reports = run_folder.named(inputs.find(results))
     old = known.load([out]) if out is not None and out.is_file() else []

@@ -47,7 +47,12 @@ class Writer:
         self._file: FileIO | None = path.open("xb", buffering=0)
         self._end = 0
         self._rows: list[CaseRow] = []
-        self._line(header)
+        try:
+            self._line(header)
+        except OSError:
+            self.close()
+            path.unlink()  # it says nothing, and would stand in the way of the next run
+            raise
 
     @property
     def rows(self) -> list[CaseRow]:

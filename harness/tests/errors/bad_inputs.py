@@ -261,7 +261,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "pin": (
         ("", 4, "Missing argument 'RESULTS...'"),
-        ("{missing}", 3, "touchstone pin: "),
+        ("{missing}", 4, "no such file or folder"),
         ("{folder}", 3, "touchstone pin: "),
         ("{cut}", 3, "incomplete: no footer"),
         ("{noise}", 3, "touchstone pin: "),
@@ -276,7 +276,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "compare": (
         ("", 4, "Missing argument 'RESULTS...'"),
-        ("{missing}", 3, "touchstone compare: "),
+        ("{missing}", 4, "no such file or folder"),
         ("{folder}", 3, "touchstone compare: "),
         ("{cut}", 3, "incomplete: no footer"),
         ("{run} {cut}", 3, "incomplete: no footer"),
@@ -304,7 +304,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "report": (
         ("", 4, "Missing"),
         ("{run}", 4, "Missing option '--out'"),
-        ("{missing} --out {folder}", 3, "touchstone report: "),
+        ("{missing} --out {folder}", 4, "no such file or folder"),
         ("{folder} --out {folder}", 3, "touchstone report: "),
         ("{cut} --out {folder}", 3, "incomplete"),
         ("{noise} --out {folder}", 3, "touchstone report: "),

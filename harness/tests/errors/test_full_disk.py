@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 
 import pytest
+from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
 from touchstone.harness.judgement import bundle
-from touchstone.harness.results import jsonl, run_folder
+from touchstone.harness.results import jsonl, junit, run_folder
 from touchstone.harness.tests.test_plugin import kafka, liar, patience, suite
 
 pytest_plugins = ["pytester"]
@@ -57,3 +59,41 @@ def test_a_run_that_cannot_begin_its_files_does_not_begin(suite, kafka, monkeypa
     done = suite("--target", kafka, "--oracle", kafka)
     assert done.ret == 3 and LINE in done.stdout.str()
     assert "INTERNALERROR" not in done.stdout.str()
+
+
+def parts_of(suite, kafka):
+    for shard in ("1/2", "2/2"):
+        assert suite("--target", kafka, "--oracle", kafka, "--run", "r", "--shard", shard).ret == 0
+    return suite.path / "out" / "r"
+
+
+def join(folder):
+    return CliRunner().invoke(main, ["join", str(folder)])
+
+
+@pytest.mark.parametrize(
+    ("where", "name"), [(jsonl.Writer, "finish"), (junit, "write"), (run_folder, "write")]
+)
+def test_parts_stay_parts_until_their_whole_is_written(suite, kafka, monkeypatch, where, name):
+    folder = parts_of(suite, kafka)
+    with monkeypatch.context() as patched:
+        filled(patched, where, name)
+        done = join(folder)
+    assert (
+        done.exit_code == 3 and done.stderr == "touchstone join: cannot write: it takes no more\n"
+    )
+    if where is not run_folder:
+        assert {path.name.split(".part-")[-1] for path in folder.iterdir()} == {
+            "1-of-2.jsonl", "2-of-2.jsonl", "1-of-2.manifest.json", "2-of-2.manifest.json",
+        }  # fmt: skip
+        assert join(folder).exit_code == 0
+
+
+def test_parts_beside_a_whole_of_their_name_are_refused(suite, kafka):
+    folder = parts_of(suite, kafka)
+    (part, *_) = folder.glob("*.part-1-of-2.jsonl")
+    whole = folder / f"{part.name.partition('.part-')[0]}.jsonl"
+    whole.write_text("somebody's")
+    done = join(folder)
+    assert done.exit_code == 3 and "is there already, beside its parts" in done.stderr
+    assert whole.read_text() == "somebody's" and part.exists()
