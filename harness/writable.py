@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-import tempfile
 from pathlib import Path
 
 
@@ -22,6 +22,7 @@ def why_not(path: Path, *, folder: bool) -> str | None:
         place = next(one for one in (path, *path.absolute().parents) if one.exists())
         if not place.is_dir():
             return f"{place} is a file"
+        tempfile = importlib.import_module("tempfile")  # 8 modules, which a broker does without
         with tempfile.TemporaryFile(dir=place, buffering=0) as file:
             file.write(b"\n")
     except OSError as error:

@@ -7,7 +7,7 @@ none: the same settings are given to many releases.
 
 from __future__ import annotations
 
-import difflib
+import importlib
 from collections.abc import Iterable
 
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
@@ -39,5 +39,6 @@ def complaint(name: str) -> str | None:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence: what may have been meant, or nothing."""
+    difflib = importlib.import_module("difflib")  # only then: start-up is a promise
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""
