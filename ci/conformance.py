@@ -29,16 +29,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from touchstone.harness.exits import BROKE, CONFORMED, INCOMPLETE
 from touchstone.harness.run import session
-from touchstone.harness.run.tally import BROKE, CONFORMED, INCOMPLETE, worst
+from touchstone.harness.run.tally import worst
 from touchstone.harness.spark import inputs
+from touchstone.harness.spark.session import why_not
 
 ROOT = Path(__file__).resolve().parent.parent
 PERSONAS = ("reference@1.0", "reference@2.2", "reference@2.8", "reference@3.9", "reference@4.3")
 # A persona's parts cost nothing but memory; one of another target collects for itself, and has
 # brokers of its own or shares those of somebody else.
 FORKED, PARTS, JOBS = 6, 2, 30  # parts of a persona, of another target; processes at once
-NOT_RUN = 4  # `touchstone report`: the rows are fine, Spark cannot start here
 # Claims say themselves what went wrong, and rewriting asserts in every module costs each process
 # seconds; plugins of other packages have nothing to do here.
 LEAN = ["--assert=plain"]
@@ -221,10 +222,10 @@ def main(words: Sequence[str] | None = None) -> int:
     # Only this run is shown: an older one that was cut off must not spoil today's dashboard. The
     # trend over many runs is `touchstone report results/ --out DIR`, for whoever keeps them.
     shown = touchstone("report", str(folder), "--out", str(arguments.results / "dashboard"))
-    if shown not in (0, NOT_RUN):
-        print(f"touchstone: the report failed with exit code {shown}", file=sys.stderr)
-        return judged or BROKE
-    return judged
+    if shown == CONFORMED or (shown == INCOMPLETE and why_not()):
+        return judged
+    print(f"touchstone: the report failed with exit code {shown}", file=sys.stderr)
+    return judged or BROKE
 
 
 if __name__ == "__main__":

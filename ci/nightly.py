@@ -19,7 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from touchstone.harness.run.tally import INCOMPLETE, worst
+from touchstone.harness.exits import INCOMPLETE
+from touchstone.harness.run.tally import worst
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORT_SHARE = 0.1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,40 +15,35 @@ import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.fuzz import plans
-from touchstone.fuzz.campaign import BadCampaign, Campaign, campaigns
-from touchstone.fuzz.cases import BadCase
+from touchstone.fuzz.campaign import Campaign, campaigns
 from touchstone.fuzz.clients.command import CLIENTS_AT_A_TIME, ClientBounds, run_client
 from touchstone.fuzz.compared_run import run_against
-from touchstone.fuzz.corpus_run import NotPrepared
-from touchstone.fuzz.runner import NotLoopback
 from touchstone.fuzz.running import Reach
 from touchstone.fuzz.scale import driver
 from touchstone.fuzz.target_run import (
-    BROKE,
-    INCOMPLETE,
     Bounds,
     Guidance,
     Special,
-    TargetDied,
     run_on_target,
 )  # fmt: skip
-from touchstone.harness.model.target import StartFailed, Target, Unavailable
-from touchstone.harness.spark.session import NotRun
-from touchstone.harness.targets import UnknownTarget, parse
-from touchstone.harness.targets.probe import NotReady
+from touchstone.harness import exits
+from touchstone.harness.cli.values import FOLDER, SECONDS
+from touchstone.harness.model.target import Target
+from touchstone.harness.names import did_you_mean
+from touchstone.harness.targets import parse
 
 FINDINGS = Path("touchstone-findings")  # where the command runs
-NOT_DONE = (
-    NotRun, Unavailable, StartFailed, NotReady, NotLoopback, NotPrepared, TargetDied,
-)  # fmt: skip
 
 
 def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
     try:
         return plans.chosen(names)
     except KeyError as unknown:
-        there = ", ".join((*campaigns(), *plans.plans()))
-        raise click.UsageError(f"no campaign {unknown}; there are {there}") from None
+        there, name = (*campaigns(), *plans.plans()), unknown.args[0]
+        hint = did_you_mean(str(name), there)
+        raise click.UsageError(
+            f"no campaign {name!r}{hint}; there are {', '.join(there)}"
+        ) from None
 
 
 @click.command("fuzz")
@@ -57,11 +51,12 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option(
     "--campaign", "names", multiple=True, metavar="NAME", help="Or a plan; all by default."
 )
-@click.option("--seconds", type=float, help="For all generated campaigns together.")
-@click.option("--cases", type=int, help="For each generated campaign.")
+@click.option("--seconds", type=SECONDS, help="For all generated campaigns together.")
+@click.option("--cases", type=click.IntRange(1), help="For each generated campaign.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
-@click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
-@click.option("--replay", type=click.Path(exists=True, path_type=Path), help="One stored case.")
+@click.option("--out", type=FOLDER, default=FINDINGS, help="For findings.")
+@click.option("--replay", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="One stored case.")  # fmt: skip
 @click.option("--from", "sources", multiple=True, type=click.Path(exists=True, path_type=Path),
               help="Transcripts and captures for the campaign sequences.")  # fmt: skip
 @click.option("--record", is_flag=True, help="Keep what this target does with the corpus.")
@@ -73,7 +68,7 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option("--in-process", is_flag=True, help="reference@R without sockets.")
 @click.option("--guided", is_flag=True, help="Build on frames that showed something new.")
 @click.option(
-    "--corpus", "folder", type=click.Path(file_okay=False, path_type=Path),
+    "--corpus", "folder", type=FOLDER,
     help="Such frames, kept from run to run; implies --guided.",
 )  # fmt: skip
 @click.option("--minimise-corpus", "minimised", is_flag=True, help="Keep the fewest that show all.")
@@ -88,7 +83,7 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 @click.option("--api", "apis", multiple=True, metavar="NAME",
               help="Spoil answers of this API alone; with --client.")  # fmt: skip
 @click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
-@click.option("--shards", default=2, help="Each with a broker of its own.")
+@click.option("--shards", type=click.IntRange(1), default=2, help="Each with a broker of its own.")
 @click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
@@ -106,19 +101,13 @@ def command(
     A complaint is made small and replayed five times. What is complained about five times is a
     finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.
 
-    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target
-    not available or dead, or interrupted.
+    Exit code 0: nothing found, 1: findings, 2: the fuzzer broke, 3: target not available or dead,
+    a file that cannot be read, or interrupted, 4: an option or a name is wrong.
     """
     if record and ROOT is None:
         raise click.UsageError(f"--record {ONLY_HERE}")
-    try:
-        picked = chosen(names)
-        target, other = parse(word), parse(oracle) if oracle else None
-    except (BadCampaign, BadCase) as problem:
-        click.echo(f"touchstone fuzz: {problem}", err=True)
-        sys.exit(BROKE)
-    except UnknownTarget as problem:
-        raise click.UsageError(str(problem)) from None
+    picked = chosen(names)
+    target, other = parse(word), parse(oracle) if oracle else None
     if in_process and target.kind != "reference":
         raise click.UsageError("--in-process: only the reference broker runs in this process")
     if apis and client is None:
@@ -153,22 +142,14 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
     """Say what came in between, leave with its exit code, and stop the targets."""
     try:
         yield
-    except UnknownTarget as problem:
-        raise click.UsageError(str(problem)) from None
     except click.UsageError:
         raise
-    except NOT_DONE as problem:
-        click.echo(f"touchstone fuzz: {target.name}: {problem}", err=True)
-        sys.exit(INCOMPLETE)
-    except (BadCampaign, BadCase) as problem:
-        click.echo(f"touchstone fuzz: {problem}", err=True)
-        sys.exit(BROKE)
-    except ConnectionError as problem:
-        click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
-        sys.exit(INCOMPLETE)
-    except Exception:  # ours, not the target's: it must not leave with the code of a finding
-        traceback.print_exc()
-        sys.exit(BROKE)
+    except Exception as problem:  # with the target's name before what it says
+        if isinstance(problem, ConnectionError) and exits.code_of(problem) == exits.BROKE:
+            click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
+            sys.exit(exits.INCOMPLETE)
+        who = "" if str(problem).startswith(target.name) else f": {target.name}"
+        sys.exit(exits.say(f"touchstone fuzz{who}", problem))
     finally:
         target.stop()
         if other is not None:

@@ -8,11 +8,15 @@ click command of this package as "module:attribute"; adding a command is one row
 from __future__ import annotations
 
 import importlib
-from typing import NoReturn
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NoReturn
 
 import click
 from click.core import ParameterSource
 
+from touchstone.harness import exits
 from touchstone.harness.extras import lacking
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -50,7 +54,7 @@ def _without(ctx: click.Context, name: str | None, missing: ModuleNotFoundError)
     if reason is None:
         raise missing
     click.echo(f"touchstone {name} {reason}", err=True)
-    ctx.exit(3)
+    ctx.exit(exits.INCOMPLETE)
 
 
 def variable(command: str, option: click.Option) -> str:
@@ -71,15 +75,32 @@ def _say_where(error: click.BadParameter) -> None:
         error.param_hint = f"{one.get_error_hint(ctx)} (the variable {one.envvar})"
 
 
+def _name(words: Sequence[str]) -> str:
+    """Return the command that these words call, as its errors begin."""
+    command = next((word for word in words if word in COMMANDS), None)
+    return f"touchstone {command}" if command else "touchstone"
+
+
 class LazyGroup(click.Group):
-    """A click group whose commands are imported when they are asked for."""
+    """A click group whose commands are imported when they are asked for, and whose errors come to
+    the exit codes of `touchstone.harness.exits`.
+    """
+
+    def main(
+        self, args: Sequence[str] | None = None, *options: Any, standalone_mode: bool = True,
+        **more: Any,
+    ) -> Any:  # fmt: skip
+        run = partial(super().main, args, *options, standalone_mode=False, **more)
+        if not standalone_mode:
+            return run()
+        sys.exit(exits.guarded(partial(_name, sys.argv[1:] if args is None else args), run))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
         if word not in COMMANDS and word[:1].isalnum():
-            names = importlib.import_module("touchstone.harness.cli.names")
+            names = importlib.import_module("touchstone.harness.names")
             ctx.fail(f"no command {word!r}{names.did_you_mean(word, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
@@ -89,6 +110,8 @@ class LazyGroup(click.Group):
         except click.BadParameter as error:
             _say_where(error)
             raise
+        except BrokenPipeError as error:  # which click would make exit code 1
+            raise exits.Unheard from error
         except ModuleNotFoundError as missing:
             return _without(ctx, ctx.invoked_subcommand, missing)
 

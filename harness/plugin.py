@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.harness import shown
+from touchstone.harness.exits import BROKE, INCOMPLETE
 from touchstone.harness.options import Options
 from touchstone.plugin import CLAIM, OPTIONS, stored
 
@@ -43,26 +43,20 @@ def pytest_configure(config: pytest.Config) -> None:
             "claims share clusters and cannot be judged by pytest-xdist (-n): use --jobs N on a"
             " target that somebody else runs, or --shard I/N in processes of your own"
         )
-    if asked.record and ROOT is None:
-        raise pytest.UsageError(f"--record {ONLY_HERE}")
-    if asked.shard:
-        _check_shard(asked, asked.shard)
-    if asked.again and asked.record:
-        raise pytest.UsageError("--again and --record do not go together: flaky is not recorded")
+    if config.option.help:
+        return
+    from touchstone.harness.run.asked import check
+
+    try:
+        check(asked)
+        _session(config)
+    except ValueError as error:  # UnknownTarget, BadPin and others, each of which is one line
+        raise pytest.UsageError(str(error)) from error
     if asked.record:
         from touchstone.harness.run.interruption import Interruption
 
         config.stash[_STATE].interruption = interruption = Interruption()
         interruption.listen()
-    words = [*asked.target, *([asked.oracle] if asked.oracle else [])]
-    if words:
-        from touchstone.harness.targets import parse
-
-        for word in words:
-            try:
-                word == "none" or parse(word)
-            except ValueError as error:
-                raise pytest.UsageError(str(error)) from error
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -75,21 +69,6 @@ def _asked(config: pytest.Config) -> Options:
     """Our options, each by its short name."""
     mine = {name: getattr(config.option, stored(name)) for name in OPTIONS}
     return Options(**{name.replace("-", "_"): value for name, value in mine.items()})
-
-
-def _check_shard(asked: Options, shard: str) -> None:
-    from touchstone.harness.model.shard import parse
-
-    alone = ("record", "update_expectations")  # of which there is one for all parts
-    clash = next((name for name in alone if getattr(asked, name)), None)
-    if clash:
-        raise pytest.UsageError(f"--shard and --{clash.replace('_', '-')} do not go together")
-    if asked.results and not asked.run:
-        raise pytest.UsageError("--shard with --results needs --run NAME: parts share a run")
-    try:
-        parse(shard)
-    except ValueError as error:
-        raise pytest.UsageError(str(error)) from error
 
 
 class _State:
@@ -111,16 +90,13 @@ _STATE = pytest.StashKey[_State]()
 
 
 def _session(config: pytest.Config) -> Session:
-    """The session, made when the first claim is seen."""
+    """The session, made before anything is collected. Raises ValueError."""
     state = config.stash[_STATE]
     if state.session is None:
-        from touchstone.harness.known import BadPin
         from touchstone.harness.model.shard import parse
         from touchstone.harness.run.session import Options, Session
 
         asked = state.asked
-        if asked.update_expectations and asked.expectations is None:
-            raise pytest.UsageError("--update-expectations needs --expectations FILE")
         options = Options(
             targets=tuple(asked.target) or ("reference",),
             clients=tuple(asked.client),
@@ -143,10 +119,7 @@ def _session(config: pytest.Config) -> Session:
             profiles=tuple(asked.profile),
             seed=asked.seed,
         )
-        try:
-            state.session = Session(options)
-        except (ValueError, BadPin) as error:
-            raise pytest.UsageError(str(error)) from error
+        state.session = Session(options)
     return state.session
 
 
@@ -300,24 +273,28 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         for item in [*session.items, *state.deselected, *state.elsewhere, *state.others]
         if (claim := _claim(item))
     }
+    if not claims:
+        return
     whole = not deselected and ledger.is_whole(claim.where for claim in claims.values())
     shard = state.session.options.shard
     first = shard is None or shard.index == 1  # one part asks the ledger for all
     mistakes = ledger.mistakes(list(claims.values()), whole=whole and first)
     if mistakes:
         text = "\n".join(f"  {mistake}" for mistake in mistakes)
-        pytest.exit(f"touchstone: the ledger does not accept these claims:\n{text}", returncode=2)
+        pytest.exit(
+            f"touchstone: the ledger does not accept these claims:\n{text}", returncode=BROKE
+        )
     if not session.config.option.collectonly:
         suites = ledger.whole_suites(claim.where for claim in claims.values())
-        try:
-            state.session.plan(chosen, deselected, whole=whole, suites=suites, elsewhere=others)
-        except FileExistsError as error:
-            pytest.exit(f"touchstone: {error}", returncode=2)
+        state.session.plan(chosen, deselected, whole=whole, suites=suites, elsewhere=others)
+        if state.session.lost:
+            pytest.exit(f"touchstone: {state.session.lost}", returncode=INCOMPLETE)
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     session = config.stash[_STATE].session
-    return [] if session is None else session.heading()
+    seen = session is not None and (session.planned or config.option.collectonly)
+    return session.heading() if session is not None and seen else []
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -438,6 +415,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     verdict = state.session.finish_case(
         case, judgement, call.duration * 1000 if duration_ms is None else duration_ms
     )
+    if state.session.lost:
+        item.session.shouldstop = state.session.lost
     shown = _shown(report, item, verdict, state.session.told_of(case, judgement))
     if state.line is None:  # which asks asks the transcripts how long each case took
         case.judgement = Judgement(judgement.verdict)  # those of thousands are much memory

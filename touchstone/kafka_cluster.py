@@ -6,14 +6,13 @@ delay, short sessions, internal topics of one partition.
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from touchstone.reference_impl.broker.configs import config_values, profiles
+from touchstone.reference_impl.broker.configs import config_values, profiles, setting_names
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.broker.control.topic_changes import TopicChanges
 from touchstone.reference_impl.broker.control.topic_outcomes import NewTopic
@@ -31,7 +30,6 @@ T = TypeVar("T")
 MOST_BROKERS = 100
 MOST_CHARACTERS = 200  # of a topic's name, which may have 249 with what is added
 TIMEOUT_MS = 30_000
-ANY_LISTENER = "listener.name."  # Kafka has a setting of these for each listener
 _numbers = itertools.count(1)
 
 
@@ -52,7 +50,7 @@ class ClusterSpec:
     Raises WrongCluster, also for a setting that the release does not have.
     """
 
-    brokers: int = 0
+    brokers: int | None = None
     racks: Sequence[str | None] = ()
     release: str = RELEASES[-1]
     settings: Mapping[str, str | int | float | bool] = field(default_factory=dict)
@@ -61,10 +59,9 @@ class ClusterSpec:
     def __post_init__(self) -> None:
         if isinstance(self.racks, str) or not isinstance(self.racks, Sequence):
             raise WrongCluster(f"racks: a list with the rack of each broker, not {self.racks!r}")
-        if not self.brokers:
+        if self.brokers is None:
             object.__setattr__(self, "brokers", len(self.racks) or 1)
-        count = isinstance(self.brokers, int) and not isinstance(self.brokers, bool)
-        if not count or not 1 <= self.brokers <= MOST_BROKERS:
+        if type(self.brokers) is not int or not 1 <= self.brokers <= MOST_BROKERS:
             raise WrongCluster(f"brokers: 1 to {MOST_BROKERS}, not {self.brokers!r}")
         if self.racks and len(self.racks) != self.brokers:
             raise WrongCluster(f"racks: {len(self.racks)} for {self.brokers} brokers")
@@ -87,9 +84,8 @@ class ClusterSpec:
                 config_values.read(known[name], value)
             except config_values.ValueRefused as wrong:
                 raise WrongCluster(f"settings: {wrong}") from None
-        elif not name.startswith(ANY_LISTENER):
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+        elif not name.startswith(setting_names.ANY_LISTENER):
+            hint = setting_names.nearest(name, known)
             raise WrongCluster(f"settings: Kafka {self.release} has no {name!r}{hint}")
 
 
@@ -102,8 +98,9 @@ class KafkaCluster:
 
     def __init__(self, wanted: ClusterSpec | None = None) -> None:
         self.wanted = wanted or ClusterSpec()
+        self.size = self.wanted.brokers or 1
         self.running: RunningCluster = serve(
-            self.wanted.brokers, racks=self.wanted.racks, release=self.wanted.release,
+            self.size, racks=self.wanted.racks, release=self.wanted.release,
             profile="test", config=self.wanted.config,
         )  # fmt: skip
 
@@ -157,7 +154,7 @@ class KafkaCluster:
         """
         name = name or f"topic-{next(_numbers)}"
         configs = tuple((key, _text(value)) for key, value in (settings or {}).items())
-        replicas = replicas or min(self.wanted.brokers, profiles.MOST_REPLICAS)
+        replicas = replicas or min(self.size, profiles.MOST_REPLICAS)
         topic = NewTopic(name, partitions, replicas, configs=configs)
 
         def create(broker: Broker) -> list[Outcome]:
@@ -206,7 +203,10 @@ class KafkaCluster:
         self.running.advance(ms)
 
     def kill(self, broker: int) -> None:
-        """End a broker, by its id, without a word to the others. Its records stay."""
+        """End a broker, by its id, without a word to the others. Its records stay.
+
+        ValueError, here and below, for an id that no broker has.
+        """
         self.running.kill(broker)
 
     def start(self, broker: int) -> None:

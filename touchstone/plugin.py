@@ -188,4 +188,7 @@ class _Lookout:
     def pytest_pycollect_makeitem(self, obj: object) -> None:
         if type(obj) is FunctionType and CLAIM in obj.__dict__:
             self._config.pluginmanager.unregister(self)
-            _judge(self._config)
+            try:
+                _judge(self._config)
+            except pytest.UsageError as wrong:  # too late for pytest to take it for what it is
+                pytest.exit(f"touchstone: {wrong}", returncode=pytest.ExitCode.USAGE_ERROR)

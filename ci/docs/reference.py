@@ -18,18 +18,19 @@ import click
 
 import touchstone
 from ci.docs.markdown import code, fenced, page, plain, table
-from ci.docs.words import ENVIRONMENT, EXITS, FOOTER, HEADER, KINDS, LISTS, ROW
+from ci.docs.words import ENVIRONMENT, FOOTER, HEADER, KINDS, LISTS, ROW
 from touchstone import plugin
+from touchstone.harness import exits
 from touchstone.harness.__main__ import COMMANDS, variable
 from touchstone.harness.model import pace, profiles
 from touchstone.harness.results import rows
-from touchstone.harness.run import tally
 from touchstone.harness.targets import target_file
 from touchstone.harness.targets.description import OF_A_SETTING, PLACEHOLDERS
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 
 METAVARS = {  # click's words for a kind of value, and ours
-    "INTEGER": "N", "INTEGER RANGE": "N", "FLOAT": "NUMBER", "DIRECTORY": "DIR", "PATH": "PATH",
+    "INTEGER": "N", "INTEGER RANGE": "N", "FLOAT": "NUMBER", "FLOAT RANGE": "NUMBER",
+    "DIRECTORY": "DIR", "PATH": "PATH",
 }  # fmt: skip
 EXIT = re.compile(r"\bExit(?: codes?)?:? (\S.*)", re.DOTALL)
 
@@ -302,8 +303,7 @@ def results_page() -> str:
 
 
 def exits_table() -> str:
-    listed = [(code(str(number)), text) for number, text in tally.EXITS.items()]
-    listed.append((code("4"), "did not begin: an option, a pin or a target file is wrong"))
+    listed = [(code(str(number)), text) for number, text in exits.EXITS.items()]
     return table(("exit code", "the run"), listed)
 
 
@@ -314,15 +314,19 @@ def exit_codes_page() -> str:
         exits_table(),
         "The worst that is true decides: 2, then 1, then 3.",
         "## Commands",
-        table(("command", "exit codes"), ((f"[`{name}`](commands/{name}.md)", exit_words(name))
+        table(("command", "exit codes"), ((f"[`{name}`](commands/{name}.md)", told_exits(name))
                                           for name in COMMANDS)),
-        "A wrong option or argument is exit code 2 with a line that names it. A command that lacks "
-        "an extra or a tool says which and ends with 3.",
+        "Of every command, 2 is a defect of Touchstone, with its traceback; 3 says also that an "
+        "extra or a tool is not there, that a disk is full or may not be written, that a file of "
+        "results cannot be read, or that somebody pressed Ctrl-C; and 4 that an option, an "
+        "argument or a file that tells a command what to do is wrong, in one line, before work "
+        "begins.",
+        "## Errors",
+        "Each error that a user can mend has one code, whatever command it comes from. An error "
+        "that is none of these is 2.",
+        table(("error", "exit code"), ((code(name.rpartition(".")[2]), code(str(number)))
+                                       for name, number in exits.ERRORS.items())),
     )  # fmt: skip
-
-
-def exit_words(name: str) -> str:
-    return told_exits(name) or EXITS.get(name, "")
 
 
 def told_exits(name: str) -> str:

@@ -104,11 +104,6 @@ ENVIRONMENT: dict[str, tuple[str, str]] = {
     "XDG_CACHE_HOME": ("`~/.cache`", "parent of the cache where TOUCHSTONE_CACHE is not set"),
     "DOCKER_HOST": ("", "address of the Docker engine, for targets in containers"),
 }  # fmt: skip
-EXITS: dict[str, str] = {
-    # of commands whose help says nothing of it
-    "broker": "0: it was ended by SIGTERM or SIGINT, 1: it cannot listen there or cannot use DIR.",
-    "bench": "0: measured, 2: a bench failed; the others' figures are kept.",
-}
 SUITES: dict[str, str] = {
     "admin": "what a client's administrator asks, and what it tells its application",
     "consumer": "what a consumer reads, commits and tells, and how it is a member of a group",

@@ -19,6 +19,7 @@ from touchstone.fuzz.runner import Link, NotLoopback, require_loopback
 from touchstone.fuzz.tests.seeded import SWITCHED
 from touchstone.fuzz.tests.seeded_bench import bench
 from touchstone.fuzz.triage import framed, write
+from touchstone.harness.__main__ import main
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.headers import encode_request
 
@@ -26,7 +27,7 @@ NO_SUCH_KEY = framed((999).to_bytes(2, "big") + bytes(10))
 
 
 def run(*arguments: str):
-    return CliRunner().invoke(fuzz.command, arguments)
+    return CliRunner().invoke(main, ["fuzz", *arguments])
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "127.8.8.8"])
@@ -61,7 +62,7 @@ def test_a_target_that_is_not_there_is_incomplete():
 
 @pytest.mark.parametrize("arguments", [["--target", "no such"], ["--campaign", "no such"]])
 def test_a_word_that_names_nothing_is_a_usage_error(arguments):
-    assert run(*arguments).exit_code == 2
+    assert run(*arguments).exit_code == 4
 
 
 def test_our_own_defect_has_the_code_of_a_broken_fuzzer(monkeypatch):
@@ -160,7 +161,7 @@ def test_a_file_without_requests_is_named(tmp_path):
     path = tmp_path / "empty.toml"
     path.write_text("steps = []\n")
     result = run("--campaign", "sequences", "--cases", "1", "--from", str(path))
-    assert (result.exit_code, "empty.toml" in result.output) == (2, True), result.output
+    assert (result.exit_code, "empty.toml" in result.output) == (3, True), result.output
 
 
 class Peer:

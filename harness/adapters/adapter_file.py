@@ -31,6 +31,7 @@ from typing import Any
 
 from touchstone.harness.adapters.program import MIB, QUICK, SMALL, Program
 from touchstone.harness.model.target import Unavailable
+from touchstone.harness.names import did_you_mean
 from touchstone.harness.targets import UnknownTarget, templates, tools
 from touchstone.harness.targets.description import Build, Description
 from touchstone.harness.targets.java import find_java
@@ -111,8 +112,10 @@ def find(word: str) -> ClientFile:
     if word.endswith(FILE):
         return load(Path(word).expanduser())
     if word not in shipped():
-        known = ", ".join(shipped())
-        raise UnknownTarget(f"client {word!r}: give a file (NAME{FILE}), or one of ours: {known}")
+        known, hint = ", ".join(shipped()), did_you_mean(word, shipped())
+        raise UnknownTarget(
+            f"client {word!r}: give a file (NAME{FILE}), or one of ours: {known}{hint}"
+        )
     return load(shipped()[word])
 
 

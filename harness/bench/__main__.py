@@ -21,8 +21,13 @@ from types import ModuleType
 
 import click
 
-from touchstone.harness import bench
+from touchstone.harness import bench, exits
 from touchstone.harness.bench.contest import STORES, Figure, Options
+from touchstone.harness.cli.values import FILE
+from touchstone.harness.names import did_you_mean
+from touchstone.harness.run.tally import worst
+from touchstone.harness.targets import parse
+from touchstone.reference_impl.broker.personas import RELEASES
 
 INTERRUPTED = 128 + signal.SIGTERM
 COLUMNS = ("bench", "what", "ours", "peer", "theirs", "unit", "ratio")
@@ -83,14 +88,16 @@ def conditions() -> dict[str, object]:
 @click.option("--peer", "peers", multiple=True, help="A target to stand beside; default kafka@4.3.")
 @click.option("--rounds", default=2, type=click.IntRange(1), help="Turns of each; the best counts.")
 @click.option("--records", default=2_000_000, type=click.IntRange(1_000), help="Of the perf tools.")
-@click.option("--release", default="4.3", help="The persona of our broker.")
+@click.option(
+    "--release", default="4.3", type=click.Choice(RELEASES), help="The persona of our broker."
+)
 @click.option(
     "--brokers", multiple=True, type=click.IntRange(1, 9), help="Size of cluster; default 1."
 )
 @click.option(
     "--store", "stores", multiple=True, type=click.Choice(STORES), help="Of our log; default both."
 )
-@click.option("--out", default="results/bench.json", type=click.Path(path_type=Path))
+@click.option("--out", default="results/bench.json", type=FILE)
 @click.option("--list", "only_list", is_flag=True, help="Name the benches and stop.")
 def command(
     names: tuple[str, ...], peers: tuple[str, ...], rounds: int, records: int, release: str,
@@ -99,21 +106,26 @@ def command(
     """Measure against peers, side by side, in one run.
 
     Without NAME: startup, memory, codec, producer-perf, consumer-perf and latency.
+
+    Exit code 0: measured, 2: a bench failed, 3: one could not be run; the others' figures are kept.
     """
     known = benches()
     if only_list:
         for name, module in known.items():
             click.echo(f"{name:16}{(module.__doc__ or '').splitlines()[0]}")
         return
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise click.UsageError(f"no bench {', '.join(unknown)}; there are {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise click.UsageError(f"no bench {name!r}{hint}; there are {', '.join(known)}")
+    for word in peers:
+        parse(word)
     options = Options(
         peers or Options().peers, rounds, records, release, brokers or (1,), stores or STORES
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))  # no broker is left behind
     at = conditions()
-    figures, failures = measure({name: known[name] for name in names or DEFAULT}, options)
+    figures, failures, codes = measure({name: known[name] for name in names or DEFAULT}, options)
     out.parent.mkdir(parents=True, exist_ok=True)
     rows = [figure.row() for figure in figures]
     report = {**at, "figures": rows, "failures": failures}
@@ -122,11 +134,14 @@ def command(
     click.echo(f"written to {out}")
     for name, reason in failures.items():
         click.echo(f"{name} failed: {reason}", err=True)
-    raise SystemExit(2 if failures else 0)
+    raise SystemExit(worst(codes))
 
 
-def measure(chosen: dict[str, ModuleType], options: Options) -> tuple[list[Figure], dict[str, str]]:
-    """Figures of all, and why some are missing."""
+def measure(
+    chosen: dict[str, ModuleType], options: Options
+) -> tuple[list[Figure], dict[str, str], list[int]]:
+    """Figures of all, why some are missing, and the exit codes of all benches."""
+    codes = [exits.CONFORMED]
     figures: list[Figure] = []
     failures: dict[str, str] = {}
     for name, module in chosen.items():
@@ -136,7 +151,8 @@ def measure(chosen: dict[str, ModuleType], options: Options) -> tuple[list[Figur
                 figures.append(figure)
         except Exception as failed:  # whatever a bench does, the others' figures are kept
             failures[name] = f"{type(failed).__name__}: {failed}"
-    return figures, failures
+            codes.append(exits.code_of(failed))
+    return figures, failures, codes
 
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@ import importlib
 import logging
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
 from touchstone.harness.cli import ListsSwitches
-from touchstone.reference_impl.broker.configs import profiles
+from touchstone.harness.cli.values import pairs
+from touchstone.reference_impl.broker.configs import profiles, setting_names
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
@@ -31,16 +31,13 @@ _TELLS_TOPICS = "whoever reaches them is told the names of all topics"
 _ANY_PROCESS = "every process of this machine may use the fault port (--faults-token)"
 
 
-def _pairs(
+def _settings(
     ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
-) -> dict[str, Any]:
-    pairs = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{text!r} is not k=v")
-        pairs[name.strip()] = value
-    return pairs
+) -> dict[str, str]:
+    found = pairs(ctx, parameter, given)
+    if wrong := next(filter(None, map(setting_names.complaint, found)), None):
+        raise click.BadParameter(wrong)
+    return found
 
 
 def _fault_port(
@@ -114,7 +111,11 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
     help="Keep the registry there as Kafka does (1.0, 2.2, 2.8).",
 )
 @click.option(
-    "--config", multiple=True, metavar="K=V", callback=_pairs, help="A broker setting; repeatable."
+    "--config",
+    multiple=True,
+    metavar="K=V",
+    callback=_settings,
+    help="A broker setting; repeatable.",
 )
 @click.option(
     "--profile",
@@ -173,7 +174,11 @@ def command(
     metrics_host: str,
     verbose: bool,
 ) -> None:
-    """Serve the reference broker until SIGTERM or SIGINT."""
+    """Serve the reference broker until SIGTERM or SIGINT.
+
+    Exit code 0: it was ended by one of them, 3: it cannot listen there or cannot use DIR, 4: an
+    option is wrong, or a setting cannot be obeyed.
+    """
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.DEBUG if verbose else logging.WARNING,
@@ -184,19 +189,9 @@ def command(
         if profile is not None:
             config = profiles.settings(profile, release, brokers) | config
         cluster = build(
-            brokers,
-            host,
-            port,
-            names,
-            release,
-            config,
-            switch,
-            seed,
-            data,
-            zookeeper,
-            advertise.split(",") if advertise else (),
-            scram,
-        )
+            brokers, host, port, names, release, config, switch, seed, data, zookeeper,
+            advertise.split(",") if advertise else (), scram,
+        )  # fmt: skip
     except (LogDirError, RegistryError) as fault:
         raise click.ClickException(str(fault)) from None
     except (KeyError, ValueError) as fault:

@@ -6,32 +6,25 @@ file that is not whole is refused: half a target beside a whole one would look b
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
+from touchstone.harness.cli.values import FOLDER
 from touchstone.harness.results import run_folder, side_by_side
-from touchstone.harness.results.jsonl import BadResults
 from touchstone.harness.spark import inputs
-
-COMPARED, UNREADABLE = 0, 3
 
 
 @click.command()
 @click.argument("results", nargs=-1, required=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+@click.option("--out", type=FOLDER,
               help="Write compare.md and compare.html there.")  # fmt: skip
 def command(results: tuple[str, ...], out: Path | None) -> None:
     """Show the targets of RESULTS (files, folders, patterns) side by side, as Markdown.
 
-    Exit code 0: done, 3: a file cannot be read or is not whole.
+    Exit code 0: done, 3: a file cannot be read or is not whole, 4: it is not there.
     """
-    try:
-        reports = run_folder.named(inputs.find(results))
-    except (inputs.NotResults, BadResults, OSError) as error:
-        click.echo(f"touchstone compare: {error}", err=True)
-        sys.exit(UNREADABLE)
+    reports = run_folder.named(inputs.find(results))
     text = side_by_side.markdown(reports)
     click.echo(text, nl=False)
     if out is not None:
@@ -39,4 +32,3 @@ def command(results: tuple[str, ...], out: Path | None) -> None:
         (out / "compare.md").write_text(text, encoding="utf-8")
         (out / "compare.html").write_text(side_by_side.html(reports), encoding="utf-8")
         click.echo(f"touchstone compare: {out / 'compare.html'}", err=True)
-    sys.exit(COMPARED)

@@ -16,9 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness.cli.values import PERCENT
 from touchstone.harness.model import advertised, ledger
 from touchstone.harness.model.claim import Claim, claim_of, module_of
 from touchstone.harness.model.ledger import Standing
+from touchstone.harness.names import did_you_mean
 from touchstone.harness.run import stale, state_coverage
 
 CASE = "a case is a claim for one version of its API and one set of parameters, on one release"
@@ -31,8 +33,19 @@ WORDS = ("covered", "implicit", "planned", "untestable", "out-of-scope", "deprec
 @click.option("--api", "apis", multiple=True, help="Only these APIs (repeatable).")
 @click.option("--area", "areas", multiple=True, help="Only these areas, as TOPIC (repeatable).")
 @click.option("--states", is_flag=True, help="Walk the recorded cases: which states were tried.")
-@click.option("--jobs", default=2 * (os.cpu_count() or 1), help="With --states: parts at once.")
-@click.option("--fail-under", default=0.0, metavar="PERCENT", help="With --states: of each table.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=2 * (os.cpu_count() or 1),
+    help="With --states: parts at once.",
+)
+@click.option(
+    "--fail-under",
+    type=PERCENT,
+    default=0.0,
+    metavar="PERCENT",
+    help="With --states: of each table.",
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--drop-stale", is_flag=True, help="Remove recordings that no claim asks for.")
 def command(
@@ -56,8 +69,11 @@ def command(
     if states:
         sys.exit(walk_states(jobs, fail_under))
     claims = all_claims()
-    clauses = [one for one in ledger.clauses(claims) if not areas or one.area in areas]
-    cells = [one for one in ledger.cells(claims) if not apis or one.area in apis]
+    clauses, cells = list(ledger.clauses(claims)), list(ledger.cells(claims))
+    require("area", areas, [one.area for one in clauses])
+    require("API", apis, [one.area for one in cells])
+    clauses = [one for one in clauses if not areas or one.area in areas]
+    cells = [one for one in cells if not apis or one.area in apis]
     mistakes = ledger.mistakes(claims, whole=not (apis or areas))
     old = stale.find(claims)
     if drop_stale:
@@ -74,6 +90,14 @@ def command(
         for mistake in mistakes:
             click.echo(f"mistake: {mistake}", err=True)
     sys.exit(2 if mistakes else 0)
+
+
+def require(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise UsageError for a name that is not known, with one that is near."""
+    there = sorted(set(known))
+    for name in names:
+        if name not in there:
+            raise click.UsageError(f"no {kind} {name!r}{did_you_mean(name, there)}")
 
 
 def walk_states(jobs: int, fail_under: float) -> int:

@@ -14,11 +14,12 @@ from pathlib import Path
 import click
 
 from touchstone.harness import shown
+from touchstone.harness.cli.values import FILE
 from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.compare import Difference, compare
 from touchstone.harness.model import transcript
-from touchstone.harness.model.transcript import Transcript, TranscriptError
+from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results import answers
 from touchstone.harness.run import pcap
 
@@ -31,7 +32,7 @@ from touchstone.harness.run import pcap
 @click.option(
     "--pcap",
     "capture",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Write both sides as a packet capture, for Wireshark.",
 )
@@ -42,12 +43,8 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
     oracle's transcript and B the target's. Exit code 0: no difference, 1: some, 3: a file cannot
     be read.
     """
-    try:
-        found_card = None if b is not None else card.of_bundle(bundle.read(a), str(a))
-        oracle, target = sides(a, b)
-    except (BadBundle, TranscriptError, OSError) as error:
-        click.echo(f"touchstone diff: {error}", err=True)
-        sys.exit(3)
+    found_card = None if b is not None else card.of_bundle(bundle.read(a), str(a))
+    oracle, target = sides(a, b)
     if capture is not None:
         capture.write_bytes(pcap.dumps((oracle, target)))
         click.echo(f"{capture}: oracle 198.51.100.1:9092, target 198.51.100.2:9092")

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping
 import click
 
 from touchstone.checkout import ROOT
+from touchstone.harness import exits
 from touchstone.harness.cli.coverage import all_claims
-from touchstone.harness.cli.names import did_you_mean
 from touchstone.harness.judgement import expectations
 from touchstone.harness.model import advertised, ledger, scenario
 from touchstone.harness.model.claim import CLIENT_ROLE, CaseId, Claim, module_of
+from touchstone.harness.names import did_you_mean
 from touchstone.harness.run import dry
 
 WIDTH = 100
-UNKNOWN = 2
 
 
 @click.command()
@@ -31,7 +31,7 @@ UNKNOWN = 2
 def command(words: tuple[str, ...]) -> None:
     """Explain a claim by its id, or a clause or KIP that claims cite.
 
-    Exit code 0: it is explained, 2: nothing has that name.
+    Exit code 0: it is explained, 4: nothing has that name.
     """
     claims = {name: one for one in all_claims() for name in (one.id, *one.aliases)}
     lost = False
@@ -49,7 +49,7 @@ def command(words: tuple[str, ...]) -> None:
             )
             continue
         click.echo("\n".join(lines))
-    sys.exit(UNKNOWN if lost else 0)
+    sys.exit(exits.REFUSED if lost else exits.CONFORMED)
 
 
 def of_claim(one: Claim) -> Iterator[str]:

@@ -52,6 +52,8 @@ def main(files: Iterable[Path], most: int | None = SHOWN, as_json: bool = False)
             click.echo(f"{path}: {summary(report)}")
             for text in anomalies(report, most):
                 click.echo(text)
+    if not verdicts:
+        click.echo("touchstone history: no history (*.history.jsonl) in these folders", err=True)
     if DIVERGES in verdicts:
         return 1
     return 3 if not verdicts or INCONCLUSIVE in verdicts else 0

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness import known
+from touchstone.harness import exits, known
+from touchstone.harness.cli.values import FOLDER
 from touchstone.harness.known import BadPin, Pin, Surprise
 from touchstone.harness.model.case_row import Header
 from touchstone.harness.results import junit, parts, run_folder, summary
@@ -30,7 +31,7 @@ from touchstone.harness.targets import UnknownTarget
 @click.option("--expectations", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="The same file as the parts were given.")  # fmt: skip
 @click.option("--strict-known", is_flag=True, help="Ignore all accepted divergences.")
-@click.option("--allure", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+@click.option("--allure", type=FOLDER, metavar="DIR",
               help="Write Allure results to DIR too.")  # fmt: skip
 @click.option("--pages", metavar="ADDRESS",
               help="With --allure: where this documentation is, {} for a page's path.")  # fmt: skip
@@ -41,14 +42,12 @@ def command(
     """Make one result file of every target in RUN (DIR/<run>) that several processes judged.
 
     Exit code: the worst of the targets, as of pytest with one process: 0 conforms, 1 a new
-    difference, 2 the harness broke, 3 incomplete, also when a part is missing.
+    difference, 2 the harness broke, 3 incomplete, also when a part is missing, 4: a pin is wrong.
     """
-    try:
-        pins = known.load() + (known.load([expectations]) if expectations else [])
-    except BadPin as error:
-        click.echo(f"touchstone join: {error}", err=True)
-        sys.exit(tally.INCOMPLETE)
-    sys.exit(main(run, None if strict_known else pins, allure, pages))
+    if strict_known:
+        sys.exit(main(run, None, allure, pages))
+    pins = known.load() + (known.load([expectations]) if expectations else [])
+    sys.exit(main(run, pins, allure, pages))
 
 
 def main(
@@ -66,10 +65,12 @@ def main(
     for name, paths in parts.find(run).items():
         try:
             found = parts.whole(paths)
+            if (run / f"{name}.jsonl").exists():
+                raise parts.NotWhole(f"{name}.jsonl is there already, beside its parts")
             held = [] if pins is None else [*pins, *_own(found.header)]
         except (parts.NotWhole, BadPin, UnknownTarget) as reason:
             click.echo(f"touchstone join: incomplete: {reason}", err=True)
-            codes.append(tally.INCOMPLETE)
+            codes.append(exits.INCOMPLETE)
             continue
         target = found.header["target"]
         told[target] = _surprises(found, held)
@@ -103,18 +104,26 @@ def _surprises(found: parts.Whole, pins: Sequence[Pin]) -> list[Surprise]:
 
 
 def write(run: Path, name: str, found: parts.Whole, surprises: Sequence[Surprise]) -> int:
-    """The files of one target and what it comes to; its exit code."""
+    """The files of one target and what it comes to; its exit code. A disk that takes no more leaves
+    the parts, and nothing that looks like a whole. Raises OSError.
+    """
     planned = found.header["planned"]
     code = tally.exit_code(found.rows, planned, surprises)
-    if tally.BROKE in found.exits:  # an error outside every case
-        code = tally.BROKE
-    with Writer(run / f"{name}.jsonl", found.header) as writer:
-        for row in found.rows:
-            writer.case(row)
-        writer.finish(finished=found.finished, exit_code=code)
-    text = json.dumps(found.manifest, indent=1) + "\n"
-    (run / f"{name}.manifest.json").write_text(text, encoding="utf-8")
-    junit.write([(found.header, found.rows)], run / f"{name}.junit.xml")
+    if exits.BROKE in found.exits:  # an error outside every case
+        code = exits.BROKE
+    made = [run / f"{name}.{suffix}" for suffix in ("jsonl", "manifest.json", "junit.xml")]
+    try:
+        with Writer(made[0], found.header) as writer:
+            for row in found.rows:
+                writer.case(row)
+            writer.finish(finished=found.finished, exit_code=code)
+        text = json.dumps(found.manifest, indent=1) + "\n"
+        made[1].write_text(text, encoding="utf-8")
+        junit.write([(found.header, found.rows)], made[2])
+    except OSError:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
     report = Report(found.header, found.rows, surprises)
-    click.echo("\n".join([*summary.lines(report), f"exit {code}: {tally.EXITS[code]}"]))
+    click.echo("\n".join([*summary.lines(report), f"exit {code}: {exits.EXITS[code]}"]))
     return code

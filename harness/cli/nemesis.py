@@ -20,14 +20,17 @@ import click
 from touchstone.harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
 from touchstone.harness.cli import explained
 from touchstone.harness.cli.history import anomalies, row, summary
+from touchstone.harness.cli.values import FOLDER, SECONDS, pairs
 from touchstone.harness.driver.workload import Broken, NotReady, Plan
 from touchstone.harness.model.target import Endpoint, Shape, StartFailed, Target, Unavailable
+from touchstone.harness.names import did_you_mean
 from touchstone.harness.nemesis import campaign, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.isolation import ISOLATIONS, Isolable, Isolations
 
 BROKE, INTERRUPTED = 2, 143
+ACKS = ("-1", "0", "1")
 # Brokers of this process have links and a clock that can be turned; disks they need like any other.
 _ISOLATIONS_OF = {"process": set(ISOLATIONS), "reference": {"disks"}}
 _TRANSACTIONS = (22, 24, 26)  # InitProducerId, AddPartitionsToTxn, EndTxn
@@ -40,41 +43,53 @@ _KRAFT = {"broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "
 _ZOOKEEPER = {"zookeeper.session.timeout.ms": "4000"}
 
 
-def _faults(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+def some_faults(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+    """Read a,b,c; the callback of an option that names faults."""
     names = tuple(name.strip() for name in text.split(","))
+    known = (*sorted(faults()), campaign.NONE)
     for name in names:
-        if name != campaign.NONE and name not in faults():
-            known = ", ".join((*sorted(faults()), campaign.NONE))
-            raise click.BadParameter(f"no fault {name!r}; there are {known}")
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise click.BadParameter(f"no fault {name!r}{hint}; there are {', '.join(known)}")
     return names
+
+
+def _acks(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if word not in ACKS:
+            raise click.BadParameter(f"{word!r} is none of {', '.join(ACKS)}")
+    return tuple(map(int, words))
 
 
 @click.command(
     epilog=explained("Faults", {name: f.SENTENCE for name, f in sorted(faults().items())})
 )
 @click.option("--target", "word", required=True, metavar="T", help="As for pytest suites/.")
-@click.option("--fault", "names", default="kill", callback=_faults, help="One, or several: a,b,c.")
-@click.option("--seconds", default=8.0, help="Of one run, without its reading to the end.")
+@click.option(
+    "--fault", "names", default="kill", callback=some_faults, help="One, or several: a,b,c."
+)
+@click.option(
+    "--seconds", type=SECONDS, default=8.0, help="Of one run, without its reading to the end."
+)
 @click.option("--runs", default=1, type=click.IntRange(1), help="Seeds seed, seed+1 ...")
 @click.option("--seed", default=0, help="Of the first run.")
 @click.option("--brokers", default=3, type=click.IntRange(1), help="Of the cluster.")
 @click.option("--partitions", default=3, type=click.IntRange(1), help="Of each run's topic.")
 @click.option("--producers", default=3, type=click.IntRange(0), help="Without transactions.")
-@click.option("--acks", default="-1", help="The producers' in turn, as in -1,1.")
-@click.option("--config", multiple=True, metavar="K=V", help="Broker setting.")
-@click.option("--out", default="nemesis", type=click.Path(path_type=Path), help="For histories.")
-def command(word: str, names: tuple[str, ...], config: tuple[str, ...], **options: Any) -> None:
+@click.option("--acks", default="-1", callback=_acks, help="The producers' in turn, as in -1,1.")
+@click.option(
+    "--config", "settings", multiple=True, metavar="K=V", callback=pairs, help="Broker setting."
+)
+@click.option("--out", default="nemesis", type=FOLDER, help="For histories.")
+def command(word: str, names: tuple[str, ...], settings: dict[str, str], **options: Any) -> None:
     """Run clients against a target while its brokers are harmed, and judge what they were told.
 
     Exit code 0: every promise was kept, 1: one was broken, 2: the harness broke, 3: nothing could
     be concluded.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))  # faults undo themselves
-    settings = dict(pair.split("=", 1) for pair in config)
-    try:
-        target = grounded(word, names)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    target = grounded(word, names)
     try:
         sys.exit(main(target, names, settings, **options))
     finally:
@@ -93,7 +108,7 @@ def grounded(word: str, names: tuple[str, ...]) -> Target:
 
 def main(
     target: Target, names: tuple[str, ...], settings: dict[str, str], *, seconds: float, runs: int,
-    seed: int, brokers: int, partitions: int, producers: int, acks: str, out: Path,
+    seed: int, brokers: int, partitions: int, producers: int, acks: tuple[int, ...], out: Path,
 ) -> int:  # fmt: skip
     cluster, wanted = started(target, names, brokers, settings)
     if cluster is None or not wanted:
@@ -107,7 +122,7 @@ def main(
             bootstrap_of(cluster.endpoint), (topic,), target.name, number, partitions=partitions,
             replication=min(3, brokers), producers=producers,
             transactional=int(all(key in target.advertised() for key in _TRANSACTIONS)),
-            acks=tuple(int(each) for each in acks.split(",")),
+            acks=acks,
         )  # fmt: skip
         path = out / f"{name}.history.jsonl"
         try:

@@ -8,14 +8,13 @@ or Kafka's container takes, and `pytest suites/ --target T --profile NAME` then 
 from __future__ import annotations
 
 import shlex
-import sys
 import textwrap
 from collections.abc import Callable, Mapping
 
 import click
 
 from touchstone.harness.model import profiles
-from touchstone.harness.model.profiles import PROFILES, NoProfile, Profile
+from touchstone.harness.model.profiles import PROFILES, Profile
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.settings import login_modules, text
 
@@ -33,19 +32,15 @@ WIDTH = 100
 def command(name: str | None, release: str, spelling: str) -> None:
     """Print the settings of a profile, or without NAME what each profile is.
 
-    Start your broker with them, and say so: pytest suites/ --target T --profile NAME. Exit code 0,
-    or 3 where there is no such profile or release.
+    Start your broker with them, and say so: pytest --pyargs touchstone.suites --target T --profile
+    NAME. Exit code 0, or 4 where there is no such profile or release.
     """
     if name is None:
         for profile in PROFILES.values():
             click.echo(f"{profile.name:<16}{profile.sentence}")
         return
-    try:
-        (found,) = profiles.named([name])
-        short = matrix.release(release).name
-    except (NoProfile, ValueError) as error:
-        click.echo(f"touchstone profile: {error}", err=True)
-        sys.exit(3)
+    (found,) = profiles.named([name])
+    short = matrix.release(release).name
     for line in heading(found, short):
         click.echo(line, err=spelling != "properties")
     for line in SPELLINGS[spelling](found.heeded(short)):

@@ -20,12 +20,13 @@ from typing import Any
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
+from touchstone.harness.exits import INCOMPLETE
 from touchstone.harness.extras import need
 from touchstone.harness.model import advertised, recordings
 from touchstone.harness.model.provenance import teller
-from touchstone.harness.model.target import StartFailed, Unavailable
+from touchstone.harness.model.target import Unavailable
 from touchstone.harness.run.interruption import ENDS
-from touchstone.harness.targets import matrix, parse, probe
+from touchstone.harness.targets import matrix, parse
 
 PYTEST = ("-m", "pytest", "-q")
 
@@ -58,12 +59,9 @@ def command(word: str | None, check: bool, arguments: tuple[str, ...]) -> None:
             code = run_pytest([*paths, *arguments, "--target", word, "--record"], signals)
             if code < 0:  # a signal came before pytest listened
                 raise KeyboardInterrupt
-        except (ValueError, Unavailable, StartFailed, probe.NotReady) as error:
-            click.echo(f"touchstone record: {error}", err=True)
-            sys.exit(3)
         except KeyboardInterrupt:
             click.echo("touchstone record: ended before a case was recorded", err=True)
-            code = 1
+            code = INCOMPLETE
     if code == 0:
         click.echo(size())
     sys.exit(128 + signals.first if signals.first else code)

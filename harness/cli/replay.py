@@ -14,40 +14,32 @@ from pathlib import Path
 import click
 
 from touchstone.harness import driver, shown
+from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.judgement import bundle, card
-from touchstone.harness.judgement.bundle import BadBundle
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, judge
-from touchstone.harness.model.target import StartFailed, Unavailable
 from touchstone.harness.targets import parse
 
 EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 
 
 @click.command()
-@click.argument("path", metavar="BUNDLE", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", metavar="BUNDLE",
+                type=click.Path(exists=True, dir_okay=False, path_type=Path))  # fmt: skip
 @click.option("--target", "word", required=True, metavar="T", help="Where to send it.")
-@click.option("--out", type=click.Path(path_type=Path), help="Write the new bundle here.")
-@click.option("--deadline", default=10.0, help="Seconds per step.")
+@click.option("--out", type=FOLDER, help="Write the new bundle here.")
+@click.option("--deadline", type=SECONDS, default=10.0, help="Seconds per step.")
 def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
     """Send a stored case to a target and judge it again.
 
     Exit code 0: it conforms, 1: it differs, 2: the harness broke, 3: it could not be judged.
     """
-    try:
-        old = bundle.read(path)
-        target = parse(word)
-    except (BadBundle, ValueError) as error:
-        click.echo(f"touchstone replay: {error}", err=True)
-        sys.exit(3)
+    old, target = bundle.read(path), parse(word)
     try:
         endpoint = target.start(old.scenario.shape)
         seen = driver.run(
             old.scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=deadline,
             target=target.name, release=target.release,
         )  # fmt: skip
-    except (Unavailable, StartFailed) as error:
-        click.echo(f"touchstone replay: not run: {shown.block(str(error))}", err=True)
-        sys.exit(3)
     finally:
         target.stop()
     verdict = judge(

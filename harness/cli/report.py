@@ -2,7 +2,7 @@
 
 The table on stdout needs no Spark and is printed first, so that a machine without Java still sees
 its verdicts; what was not run is said in one loud line. Exit codes: 0 the report stands in DIR,
-2 the report itself broke, 3 a result file is not whole, 4 Spark cannot run here.
+2 the report itself broke, 3 a result file is not whole, or Spark cannot run here.
 """
 
 from __future__ import annotations
@@ -13,34 +13,31 @@ from pathlib import Path
 
 import click
 
+from touchstone.harness.cli.values import FOLDER
 from touchstone.harness.spark import inputs, plain, session
 from touchstone.reference_impl.wire.errors import ErrorCode
 
-WRITTEN, BROKEN, INCOMPLETE, NOT_RUN = 0, 2, 3, 4
+WRITTEN, INCOMPLETE, NOT_RUN = 0, 3, 3
 LISTED = 20
 NAMES = {"error_code": {code.value: code.name for code in ErrorCode}}
 
 
 @click.command()
 @click.argument("results", nargs=-1, required=True)
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
+@click.option("--out", type=FOLDER, required=True)
 @click.option("--master", default="local[*]", help="Spark's master URL.")
 @click.option("--allow-incomplete", is_flag=True, help="Count files that are not whole; say so.")
 def command(results: tuple[str, ...], out: Path, master: str, allow_incomplete: bool) -> None:
     """Aggregate RESULTS (files, folders, patterns) into OUT: Parquet tables, a summary, a page.
 
-    Exit code 0: the report stands in OUT, 2: it broke, 3: a result file is not whole, 4: Spark
-    cannot run here (the table is printed all the same).
+    Exit code 0: the report stands in OUT, 2: it broke, 3: a result file is not whole, or
+    Spark cannot run here (the table is printed all the same).
     """
     sys.exit(main(results, out, master, allow_incomplete))
 
 
 def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool) -> int:
-    try:
-        files = [inputs.edges(path) for path in inputs.find(results)]
-    except inputs.NotResults as error:
-        click.echo(f"touchstone report: {error}", err=True)
-        return INCOMPLETE
+    files = [inputs.edges(path) for path in inputs.find(results)]
     refused = refusals(files, allow_incomplete)
     files = [file for file in files if file.header]
     fuzz_files = inputs.find_fuzz(results)

@@ -6,6 +6,7 @@ it again with `--seed N`, which prints its trace.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ import click
 from click.core import ParameterSource
 
 from touchstone.harness.cli import ListsSwitches
+from touchstone.harness.names import did_you_mean
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
 from touchstone.reference_impl.broker.personas import RELEASES, persona
 from touchstone.reference_impl.sim.fault_schedule import FAULTS
@@ -34,7 +36,8 @@ _MS_PER_HOUR = 3_600_000
 @click.option("--seconds", default=30, type=click.IntRange(1), help="Simulated, under faults.")
 @click.option("--brokers", default=3, type=click.IntRange(3, 9), help="And replicas.")
 @click.option("--partitions", default=2, type=click.IntRange(1, 100), help="Of the topic.")
-@click.option("--release", default="4.3", help=f"The Kafka release to be: {' '.join(RELEASES)}.")
+@click.option("--release", default="4.3", type=click.Choice(RELEASES),
+              help="The Kafka release to be.")  # fmt: skip
 @click.option("--fault", "kinds", multiple=True, type=click.Choice(sorted(FAULTS)),
               help="Only these; default all.")  # fmt: skip
 @click.option("--workload", default="plain", type=click.Choice(list(WORKLOADS)),
@@ -49,9 +52,10 @@ def command(
 
     Exit 0: every invariant held for every seed. Exit 1: the seeds that broke one are named.
     """
-    unknown = sorted(set(switches) - set(SWITCHES))
-    if unknown:
-        raise click.UsageError(f"no switch {', '.join(unknown)}; touchstone sim -h lists them")
+    for name in switches:
+        if name not in SWITCHES:
+            hint = did_you_mean(name, SWITCHES)
+            raise click.UsageError(f"no switch {name!r}{hint} (touchstone sim -h lists them)")
     needs = WORKLOADS[workload].needs
     if needs and not persona(release).quirk(needs):
         raise click.UsageError(f"Kafka {release} has nothing for the workload {workload}")
@@ -72,14 +76,14 @@ def command(
 
 def _again(asked: click.Context) -> str:
     """The command that plays one seed of this run, but for its number."""
-    words = ["touchstone sim"]
+    words = ["touchstone", "sim"]
     for option in asked.command.params:
         given = asked.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
         if given and option.name not in ("seeds", "first", "seed", "jobs"):
             value = asked.params[option.name]
             for each in value if option.multiple else (value,):
-                words.append(f"{option.opts[0]} {each}")
-    return " ".join((*words, "--seed"))
+                words += [option.opts[0], str(each)]
+    return shlex.join((*words, "--seed"))
 
 
 def _run(one: Callable[[int], Trial], seeds: range, jobs: int, again: str) -> list[Trial]:

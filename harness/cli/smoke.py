@@ -71,17 +71,13 @@ def command(word: str | None, client: str | None, follow: bool) -> None:
     whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
-    started, or its name or file is wrong. A target that runs is asked for 30 s at most.
+    started, 4: its name or file is wrong. A target that runs is asked for 30 s at most.
     """
     reach.follow(follow)
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
-    try:
-        target = parse(word or "reference")
-        found = None if client is None else adapter_file.find(client)
-    except ValueError as error:
-        click.echo(f"touchstone smoke: {error}", err=True)
-        sys.exit(UNREACHABLE)
+    target = parse(word or "reference")
+    found = None if client is None else adapter_file.find(client)
     sys.exit(main(target) if found is None else of_client(found, target))
 
 

@@ -18,7 +18,15 @@ from typing import Any
 import click
 
 from touchstone.harness.checkers.histories import CONFORMS, DIVERGES
-from touchstone.harness.cli.nemesis import BROKE, INTERRUPTED, bootstrap_of, grounded, started
+from touchstone.harness.cli.nemesis import (
+    BROKE,
+    INTERRUPTED,
+    bootstrap_of,
+    grounded,
+    some_faults,
+    started,
+)
+from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.driver.soak.handle import LoadFailed
 from touchstone.harness.driver.soak.plan import SoakPlan
 from touchstone.harness.model.target import Target
@@ -31,15 +39,16 @@ BROKERS = 3
 
 @click.command()
 @click.option("--target", "word", default="kafka@4.3", metavar="T", help="As for pytest suites/.")
-@click.option("--fault", "names", default="kill,pause,partition", help="One, or several: a,b,c.")
-@click.option("--seconds", default=3600.0, help="Without the reading to the end.")
+@click.option("--fault", "wanted", default="kill,pause,partition", callback=some_faults,
+              help="One, or several: a,b,c.")  # fmt: skip
+@click.option("--seconds", type=SECONDS, default=3600.0, help="Without the reading to the end.")
 @click.option("--seed", default=0, help="Of what is sent, who leaves and who is harmed.")
 @click.option("--rate", default=300, type=click.IntRange(1), help="Records a second.")
 @click.option("--partitions", default=6, type=click.IntRange(1), help="Of the topic.")
 @click.option("--defect", "defects", multiple=True, type=click.Choice(sorted(DEFECTS)),
               metavar="NAME", help="Plant it in the client, to see a soak fail.")  # fmt: skip
-@click.option("--out", default="soak", type=click.Path(path_type=Path), help="For the result.")
-def command(word: str, names: str, **options: Any) -> None:
+@click.option("--out", default="soak", type=FOLDER, help="For the result.")
+def command(word: str, wanted: tuple[str, ...], **options: Any) -> None:
     """Have our client produce and consume for an hour while brokers are harmed.
 
     Idempotent producers, a reader of the whole log and groups of both protocols work in a process
@@ -49,11 +58,7 @@ def command(word: str, names: str, **options: Any) -> None:
     could be concluded.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(INTERRUPTED))  # faults undo themselves
-    wanted = tuple(name.strip() for name in names.split(","))
-    try:
-        target = grounded(word, wanted)
-    except (ValueError, KeyError) as error:
-        raise click.UsageError(str(error)) from None
+    target = grounded(word, wanted)
     try:
         sys.exit(main(target, wanted, **options))
     finally:

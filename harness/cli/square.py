@@ -10,11 +10,12 @@ import click
 
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.cli.values import FOLDER, SECONDS
+from touchstone.harness.exits import BROKE, CONFORMED, DIFFERENT, INCOMPLETE
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
 from touchstone.harness.results import square as tables
 from touchstone.harness.run import square
 from touchstone.harness.run.square import Corner, ScenarioRow
-from touchstone.harness.run.tally import BROKE, CONFORMED, DIFFERENT, INCOMPLETE
 from touchstone.harness.targets import matrix, parse
 
 
@@ -25,8 +26,8 @@ from touchstone.harness.targets import matrix, parse
               help="In place of ours and Kafka's own; repeatable.")  # fmt: skip
 @click.option("--broker", "brokers", multiple=True, metavar="T",
               help="In place of ours and Kafka's, of the release; repeatable.")  # fmt: skip
-@click.option("--deadline", default=20.0, metavar="S", help="Seconds per step.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+@click.option("--deadline", type=SECONDS, default=20.0, metavar="S", help="Seconds per step.")
+@click.option("--out", type=FOLDER,
               help="Write square.json and square.html there.")  # fmt: skip
 def command(
     releases: tuple[str, ...], clients: tuple[str, ...], brokers: tuple[str, ...],
@@ -38,14 +39,8 @@ def command(
     judged.
     """
     squares: list[list[ScenarioRow]] = []
-    for release in (matrix.release(one).name for one in releases):
-        whose = clients or ("touchstone", square.kafkas_client(release))
-        where = brokers or (f"reference@{release}", f"kafka@{release}")
-        corners = [
-            Corner(adapter_file.find(client), parse(broker), nonce=f"square/{client}",
-                   deadline_s=deadline)
-            for broker in where for client in whose
-        ]  # fmt: skip
+    named = [matrix.release(one).name for one in releases]
+    for corners in [_corners(one, clients, brokers, deadline) for one in named]:
         found = square.rows(all_claims(), corners, lambda line: click.echo(line, err=True))
         squares.append(found)
         for line in tables.lines(found):
@@ -56,6 +51,19 @@ def command(
         (out / "square.json").write_text(json.dumps(_rows(squares), indent=1) + "\n")
         click.echo(f"touchstone square: {out / 'square.html'}", err=True)
     sys.exit(_exit_code(squares))
+
+
+def _corners(
+    release: str, clients: tuple[str, ...], brokers: tuple[str, ...], deadline: float
+) -> list[Corner]:
+    """Each client on each broker; nothing is started yet. Raises UnknownTarget."""
+    whose = clients or ("touchstone", square.kafkas_client(release))
+    where = brokers or (f"reference@{release}", f"kafka@{release}")
+    return [
+        Corner(adapter_file.find(client), parse(broker), nonce=f"square/{client}",
+               deadline_s=deadline)
+        for broker in where for client in whose
+    ]  # fmt: skip
 
 
 def _rows(squares: list[list[ScenarioRow]]) -> list[dict[str, object]]:

@@ -17,7 +17,7 @@ import click
 from touchstone.harness import known
 from touchstone.harness.judgement import bundle, wording
 from touchstone.harness.judgement.bundle import BadBundle, Bundle
-from touchstone.harness.known import BadPin, Pin
+from touchstone.harness.known import Pin
 from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import Header
 from touchstone.harness.results import jsonl, parts, sums, verifying
@@ -26,30 +26,24 @@ from touchstone.harness.results.verifying import Files
 from touchstone.harness.spark import inputs
 from touchstone.harness.targets import UnknownTarget
 
-VERIFIED, REFUSED, UNREADABLE = 0, 1, 2
-
-
-class Unreadable(Exception):
-    """There is no run that could be verified; the message says why."""
+VERIFIED, REFUSED = 0, 1
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
-@click.option("--expectations", type=click.Path(path_type=Path), metavar="FILE", multiple=True,
+@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--expectations", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              metavar="FILE", multiple=True,
               help="A file of pins that the run was given; repeatable.")  # fmt: skip
 def command(run: Path, expectations: tuple[Path, ...]) -> None:
     """Refuse a cut, mixed, edited or unexplained result.
 
     RUN is the folder of one run (DIR/RUN of `--results DIR`). Each reason is one line on stdout.
 
-    Exit code 0: verified, 1: refused, 2: there is nothing that can be read.
+    Exit code 0: verified, 1: refused, 3: there is nothing that can be read, 4: there is no such
+    folder, or a file of pins is wrong.
     """
-    try:
-        found, refused = read(run, expectations)
-        refused += verifying.reasons(found)
-    except (Unreadable, BadPin, OSError) as error:
-        click.echo(f"touchstone verify: {error}", err=True)
-        sys.exit(UNREADABLE)
+    found, refused = read(run, expectations)
+    refused += verifying.reasons(found)
     for reason in refused:
         click.echo(f"refused: {reason}")
     cases = wording.counted(sum(len(files.rows) for files in found), "case")
@@ -64,14 +58,12 @@ def command(run: Path, expectations: tuple[Path, ...]) -> None:
 def read(run: Path, expectations: Sequence[Path]) -> tuple[list[Files], list[str]]:
     """The files of every target that is whole, and what is wrong with the others.
 
-    Raises Unreadable, BadPin, OSError.
+    Raises NotResults, BadPin, OSError.
     """
-    if not run.is_dir():
-        raise Unreadable(f"{run}: no such folder of a run")
     pins = [*known.load(), *known.load(list(expectations))]
     paths = [path for path in sorted(run.glob("*.jsonl")) if not inputs.is_other(path)]
     if not paths:
-        raise Unreadable(f"{run}: no result file (*.jsonl) in it")
+        raise inputs.NotResults(f"{run}: no result file (*.jsonl) in it")
     parted = parts.find(run)
     refused = [_of_parts(name, files) for name, files in parted.items()]
     found = []

@@ -24,6 +24,7 @@ from touchstone.harness.model.recordings import slim
 from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results.rows import plain
+from touchstone.harness.writable import write_whole
 
 SCHEMA = 1
 
@@ -101,7 +102,7 @@ def file_name(case: str) -> str:
 def write(bundle: Bundle, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / file_name(bundle.case)
-    path.write_text(dumps(bundle), encoding="utf-8")
+    write_whole(path, dumps(bundle))
     return path
 
 

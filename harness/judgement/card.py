@@ -9,6 +9,7 @@ because later steps build on it.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -109,7 +110,7 @@ def of_bundle(bundle: Bundle, place: str | None = None) -> Card:
     return _card(
         plain, case=bundle.case, verdict=verdict.kind, sentence=bundle.sentence,
         evidence=bundle.evidence, release=bundle.release, again=bundle.again,
-        replay=f"touchstone replay {place} --target {bundle.target.header.target}" if place else "",
+        replay=wording.replay(place, shlex.split(bundle.again), bundle.target.header.target),
         reason=verdict.reason, stack=verdict.stack, asked=requests(bundle.target, bundle.oracle),
         readings=readings,
     )  # fmt: skip
@@ -120,7 +121,7 @@ def of_row(row: Mapping[str, Any], header: Mapping[str, Any], place: str | None 
     return _card(
         row, case=row["case"], verdict=row["verdict"], sentence=row["sentence"],
         evidence=row["evidence"], release=row["release"], again=wording.again(row, header),
-        replay=f"touchstone replay {place} --target {row['target']}" if place else "",
+        replay=wording.replay(place, header.get("arguments") or (), row["target"]),
         reason=row["reason"], stack="", asked={}, readings={},
     )  # fmt: skip
 

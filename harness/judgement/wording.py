@@ -186,6 +186,21 @@ def again(row: Mapping[str, Any], header: Mapping[str, Any]) -> str:
     return shlex.join(["pytest", *node(row), *options])
 
 
+def suites(*words: object) -> str:
+    """The command that runs all suites with these options, as one types it in any folder."""
+    return shlex.join(["pytest", "--pyargs", f"{INSTALLED}suites", *map(str, words)])
+
+
+def replay(place: str | None, options: Sequence[str], target: str) -> str:
+    """The command that sends a stored case again, to what the run was told by these options, or to
+    the target of this name; nothing where no file has the case, or a client asked.
+    """
+    if not place or "--client" in options:
+        return ""
+    word = options[options.index("--target") + 1] if "--target" in options[:-1] else target
+    return shlex.join(["touchstone", "replay", place, "--target", word])
+
+
 def node(row: Mapping[str, Any]) -> list[str]:
     """The case as pytest is asked for it: by file in a checkout, by module where installed."""
     module, _, function = (row.get("where") or row["claim"]).rpartition(".")

@@ -163,7 +163,7 @@ def load(files: Iterable[Path] | None = None) -> list[Pin]:
     for path in sorted(FOLDER.glob("*.toml")) if files is None else files:
         try:
             entries = bounded.toml_of(path).get("known", [])
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError) as error:  # no TOML, or no text
             raise BadPin(f"{path}: {error}") from error
         found += [_pin(path, number, entry) for number, entry in enumerate(entries, 1)]
     return found

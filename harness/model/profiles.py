@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from touchstone.harness.model import advertised, pace, security_settings
 from touchstone.harness.model.expect import fits
 from touchstone.harness.model.target import Setting, Shape
+from touchstone.harness.names import did_you_mean
 
 # What one broker can keep.
 ONE_BROKER = {
@@ -303,7 +304,8 @@ def named(names: Iterable[str]) -> tuple[Profile, ...]:
     found = []
     for name in names:
         if name not in PROFILES:
-            raise NoProfile(f"no profile {name!r}; there are {', '.join(PROFILES)}")
+            hint = did_you_mean(name, PROFILES)
+            raise NoProfile(f"no profile {name!r}{hint}; there are {', '.join(PROFILES)}")
         found.append(PROFILES[name])
     return tuple(found)
 

@@ -58,11 +58,15 @@ class Provenance:
         return f"Kafka {self.version} ({self.jar}, sha256 {self.sha256[:SHOWN]}){when}"
 
 
+class NotRecorded(ValueError):
+    """The target cannot be recorded; the message says why."""
+
+
 def teller(target: Target) -> Callable[[Shape], Provenance]:
-    """The target's `provenance`. Raises ValueError for one that has none: it is not recorded."""
+    """The target's `provenance`. Raises NotRecorded for one that has none: it is not recorded."""
     found = getattr(target, "provenance", None)
     if found is None:
-        raise ValueError(
+        raise NotRecorded(
             f"only real Kafka is recorded whose jar can be hashed, {target.name} is not "
             f"(kafka@VERSION is)"
         )

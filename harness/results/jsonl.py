@@ -1,18 +1,20 @@
 """Result files: JSON Lines that only grow, with a header and a footer.
 
 A run that dies leaves a file without a footer. Such a file is *incomplete*, never green: reading it
-raises and names the line. Each row is flushed as it is written, so what was judged before a crash
-can still be looked at (`incomplete=True`).
+raises and names the line. Each row is handed over as it is written, so what was judged before a
+crash can still be looked at (`incomplete=True`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from touchstone.harness.model import bounded
 from touchstone.harness.model.case_row import CaseRow, Footer, Header
@@ -43,9 +45,15 @@ class Writer:
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file: TextIO | None = path.open("x", encoding="utf-8")
+        self._file: FileIO | None = path.open("xb", buffering=0)
+        self._end = 0
         self._rows: list[CaseRow] = []
-        self._line(header)
+        try:
+            self._line(header)
+        except OSError:
+            self.close()
+            path.unlink()  # it says nothing, and would stand in the way of the next run
+            raise
 
     @property
     def rows(self) -> list[CaseRow]:
@@ -69,8 +77,16 @@ class Writer:
     def _line(self, row: Header | CaseRow | Footer) -> None:
         if self._file is None:
             raise ValueError(f"{self.path} is closed")
-        self._file.write(json.dumps(row, separators=(",", ":")) + "\n")
-        self._file.flush()
+        left = (json.dumps(row, separators=(",", ":")) + "\n").encode()
+        end = self._end + len(left)
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError:  # of a full disk, say: half a row is none
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._end)
+            raise
+        self._end = end
 
     def __enter__(self) -> Writer:
         return self

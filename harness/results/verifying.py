@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from touchstone.harness import known
+from touchstone.harness import exits, known
 from touchstone.harness.judgement.bundle import Bundle
 from touchstone.harness.judgement.verdict import (
     BROKEN,
@@ -101,15 +101,15 @@ def _exits(run: Sequence[Files]) -> Iterator[str]:
     One process judges several targets and ends with the worst of them, so the reason may stand in
     another file of the run.
     """
-    shown = {tally.CONFORMED, *map(_owed, run)}
+    shown = {exits.CONFORMED, *map(_owed, run)}
     if any(map(_pins_surprise, run)):
-        shown.add(tally.DIFFERENT)
+        shown.add(exits.DIFFERENT)
     for files in run:
         code, owed = files.footer.get("exit"), _owed(files)
-        if code not in tally.EXITS:
+        if code not in tally.WORST_FIRST:
             yield f"{files.name}: the footer has no exit code of a run: {code!r}"
         elif tally.worst([code, owed]) != code:
-            text = f"the footer says exit {code} ({tally.EXITS[code]}), its rows come to {owed}"
+            text = f"the footer says exit {code} ({exits.EXITS[code]}), its rows come to {owed}"
             yield f"{files.name}: contradiction: {text}"
         elif code not in shown:
             text = f"exit {code}, and no row and no pin of the run says why"

@@ -16,13 +16,14 @@ import json
 import platform
 import secrets
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from touchstone.checkout import ROOT
-from touchstone.harness import known, shown
+from touchstone.harness import exits, known, shown
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement import bundle, card, wording
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
@@ -41,11 +42,13 @@ from touchstone.harness.run import client_judge, tally
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
 from touchstone.harness.targets import reach
+from touchstone.harness.writable import write_whole
 
 if TYPE_CHECKING:
     from touchstone.harness.results.allure import LiveResults
 
 AnyJudge = Judge | ClientJudge
+T = TypeVar("T")
 FAILED = (DIVERGES, BROKEN)
 CARDS = 20  # failing cases that pytest shows in full
 
@@ -76,6 +79,10 @@ class Options:
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
 
 
+class RunExists(ValueError):
+    """A run of this name has judged the target before; the message names its file."""
+
+
 @dataclass
 class TargetRun:
     """One target in a run: what is planned, the rows so far, what was recorded."""
@@ -95,7 +102,11 @@ class TargetRun:
 
 
 class Session:
-    """A run from its first case to its exit code."""
+    """A run from its first case to its exit code.
+
+    A disk that takes no more ends it: `lost` says why, and what was judged until then is told.
+    Raises ValueError (UnknownTarget, BadPin, NoProfile, RunExists) for what cannot be begun.
+    """
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -104,8 +115,9 @@ class Session:
         self.started = _now()
         self.run = options.run or f"{self.started:%Y%m%dT%H%M%S}-{self.nonce}"
         pins = [] if options.ignore_pins else known.load()
-        if options.expectations is not None and options.expectations.exists():
-            pins += [] if options.ignore_pins else known.load([options.expectations])
+        if options.expectations is not None and not options.ignore_pins:
+            may_be_new = options.update_expectations and not options.expectations.exists()
+            pins += [] if may_be_new else known.load([options.expectations])
         self.target_runs: list[TargetRun] = []
         for index, (client, word) in enumerate(itertools.product(options.clients, options.targets)):
             nonce = f"{self.nonce}/{index}"
@@ -132,8 +144,12 @@ class Session:
         self.told: list[str] = []  # what was set on targets for this run
         self.kept: list[str] = []  # what was recorded
         self.cards = 0  # of failing cases, shown so far
-        self.exit = tally.INCOMPLETE
+        self.exit = exits.INCOMPLETE
         self.allure: LiveResults | None = None
+        self.lost = ""  # why results cannot be written any more
+        for run in self.target_runs if self.folder is not None else ():
+            if (there := self._file(run, "jsonl")).exists():
+                raise RunExists(f"{there} is there already: choose another --run")
 
     @property
     def judged(self) -> int:
@@ -153,11 +169,7 @@ class Session:
         suites: Iterable[str] = (), elsewhere: Iterable[Case[AnyJudge]] = (),
     ) -> None:  # fmt: skip
         """What is going to run; opens the files. `suites`: those of which no claim is missing;
-        `elsewhere`: what other parts judge. Raises FileExistsError where a run of this name has
-        judged the target before, and has then changed nothing on any target."""
-        for run in self.target_runs if self.folder is not None else ():
-            if (there := self._file(run, "jsonl")).exists():
-                raise FileExistsError(f"{there} is there already: choose another --run")
+        `elsewhere`: what other parts judge."""
         self.whole, self.planned, self.suites = whole, True, frozenset(suites)
         by_judge = {id(run.judge): run for run in self.target_runs}
         for case in cases:
@@ -173,9 +185,12 @@ class Session:
             from touchstone.harness.results.allure import LiveResults
 
             self.allure = LiveResults(Path(self.options.allure), self.options.pages)
-        if self.folder is None:
-            return
-        self.folder.mkdir(parents=True, exist_ok=self.options.run is not None)
+        if (folder := self.folder) is not None:
+            self._write(lambda: self._open(folder))
+
+    def _open(self, folder: Path) -> None:
+        """Begin the files of this run."""
+        folder.mkdir(parents=True, exist_ok=self.options.run is not None)
         for run in self.target_runs:
             run.writer = Writer(self._file(run, "jsonl"), run.header)
             text = json.dumps(self._manifest(run), indent=1) + "\n"
@@ -190,6 +205,16 @@ class Session:
         else:
             self.allure.begin(case.case, self._run_of(case).header)
 
+    def _write(self, write: Callable[[], T]) -> T | None:
+        """What `write` gives; None where it cannot, and from then on."""
+        if self.lost:
+            return None
+        try:
+            return write()
+        except OSError as error:
+            self.lost = f"results cannot be written any more: {error.strerror or error}"
+            return None
+
     def finish_case(
         self, case: Case[AnyJudge], judgement: Judgement, duration_ms: float
     ) -> Verdict:
@@ -202,14 +227,14 @@ class Session:
         )  # fmt: skip
         row["known"] = known.explain(row, run.pins, self.started.date())
         failed = self._failed(run, case, judgement)
-        row["transcript"] = self._keep_bundle(run, failed)
+        row["transcript"] = self._write(lambda: self._keep_bundle(run, failed))
         if self.options.shard is not None:
             cast(PartRow, row)["steps"] = steps.of(judgement.target)
         run.rows.append(row)
-        if self.allure is not None:
-            self.allure.judged(run.header, row, judgement, failed)
-        if run.writer is not None:
-            run.writer.case(row)
+        if (allure := self.allure) is not None:
+            self._write(lambda: allure.judged(run.header, row, judgement, failed))
+        if (writer := run.writer) is not None:
+            self._write(lambda: writer.case(row))
         if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
             run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
@@ -232,26 +257,29 @@ class Session:
             run.surprises = self._surprises(run)
         self.exit = self._exit_code(interrupted, trouble)
         if self.options.record:  # first: who interrupts may have no patience with the rest
-            self._keep_recordings(interrupted)
+            self._write(lambda: self._keep_recordings(interrupted))
+        interrupted = interrupted or bool(self.lost)
         finished = _now().isoformat(timespec="seconds")
         for run in self.target_runs:
             if run.writer is not None:
-                if interrupted:
-                    run.writer.close()
-                else:
-                    run.writer.finish(finished=finished, exit_code=self.exit)
+                if not interrupted:
+                    finish = partial(run.writer.finish, finished=finished, exit_code=self.exit)
+                    self._write(finish)
+                run.writer.close()
             run.left = run.judge.close(interrupted=interrupted)
-        if self.allure is not None:
-            self.allure.close(run.header for run in self.target_runs)
-        if self.folder is not None and not interrupted:
-            self._write_reports(self.folder)
-        if self.options.update_expectations and self.options.expectations is not None:
-            self._update_expectations(self.options.expectations)
+        if (allure := self.allure) is not None:
+            self._write(lambda: allure.close(run.header for run in self.target_runs))
+        if (folder := self.folder) is not None and not interrupted:
+            self._write(lambda: self._write_reports(folder))
+        if self.options.update_expectations and (pins := self.options.expectations) is not None:
+            self._write(lambda: self._update_expectations(pins))
+        if self.lost:  # whatever was found: who reads the files does not find it
+            self.exit = exits.INCOMPLETE
         return self.exit
 
     def _exit_code(self, interrupted: bool, trouble: bool) -> int:
-        codes = [tally.INCOMPLETE] if interrupted else [tally.CONFORMED]
-        codes += [tally.BROKE] if trouble else []
+        codes = [exits.INCOMPLETE] if interrupted else [exits.CONFORMED]
+        codes += [exits.BROKE] if trouble else []
         codes += [
             tally.exit_code(run.rows, len(run.planned), run.surprises) for run in self.target_runs
         ]
@@ -316,7 +344,7 @@ class Session:
             if known.explain(row, others, day) is None
         ]
         made = known.updated(left, own, day)
-        path.write_text(known.dumps(made), encoding="utf-8")
+        write_whole(path, known.dumps(made))
 
     # what is told
 
@@ -377,7 +405,8 @@ class Session:
             *self.kept,
             *(shown.block(line) for run in self.target_runs for line in run.left),
             *([f"results in {self.folder}"] if self.folder else []),
-            f"exit {self.exit}: {tally.EXITS[self.exit]}",
+            *([self.lost] if self.lost else []),
+            f"exit {self.exit}: {exits.EXITS[self.exit]}",
         ]
 
     def _not_again(self) -> list[str]:

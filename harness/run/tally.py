@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from touchstone.harness.exits import BROKE, CONFORMED, DIFFERENT, INCOMPLETE
 from touchstone.harness.judgement import wording
 from touchstone.harness.judgement.verdict import (
     BROKEN,
@@ -24,14 +25,7 @@ from touchstone.harness.judgement.verdict import (
 from touchstone.harness.known import NEW, Surprise
 from touchstone.harness.model.case_row import CaseRow, Header
 
-CONFORMED, DIFFERENT, BROKE, INCOMPLETE = 0, 1, 2, 3
 WORST_FIRST = (BROKE, DIFFERENT, INCOMPLETE, CONFORMED)
-EXITS = {
-    CONFORMED: "conforms in all that was in scope",
-    DIFFERENT: "a new difference, or a pin that is no longer true",
-    BROKE: "the harness broke: no verdict of this run can be relied on",
-    INCOMPLETE: "incomplete: nothing, or not everything, could be judged",
-}
 SAID = 240  # characters of how a flaky case differed: a batch may be its value; the row has all
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
 _PROFILE = re.compile(rf"{OUT_OF_SCOPE}: wants profile (?P<name>\S+) \(")

@@ -32,6 +32,10 @@ class NotResults(Exception):
     """The arguments name nothing that can be read as results; the message says which."""
 
 
+class NotThere(NotResults):
+    """What an argument names does not exist."""
+
+
 @dataclass(frozen=True, slots=True)
 class Defect:
     """Why a file cannot be believed, and the line (from 1) that shows it."""
@@ -82,7 +86,7 @@ def find(results: Iterable[str]) -> list[Path]:
         else:
             matches = [Path(p) for p in sorted(glob.glob(argument, recursive=True))]
             if not matches:
-                raise NotResults(f"{argument}: no such file or folder, and no file matches it")
+                raise NotThere(f"{argument}: no such file or folder, and no file matches it")
             inside = find(str(match) for match in matches)
         found.update((p.resolve(), p) for p in inside if p.resolve() not in found)
     if not found:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from touchstone.harness.model.target import Address, Endpoint, Shape, Target, Unavailable, Versions
+from touchstone.harness.names import did_you_mean
 from touchstone.harness.targets import matrix
 
 
@@ -72,7 +73,8 @@ def parse(spec: str) -> Target:
         return _made(text, WORDS[word], _release(text, word, at, version), **how)
     if at:
         known = ", ".join(WORDS)
-        raise UnknownTarget(f"target {spec!r}: {word!r} is none of {known}; {_or_a_file()}")
+        hint = did_you_mean(word, WORDS)
+        raise UnknownTarget(f"target {spec!r}: {word!r} is none of {known}{hint}; {_or_a_file()}")
     return _made(text, EXTERNAL, addresses(spec))
 
 
@@ -88,9 +90,10 @@ def addresses(spec: str) -> tuple[Address, ...]:
     for part in spec.split(","):
         match = _ADDRESS.fullmatch(part.strip())
         if not match:
+            hint = did_you_mean(part.strip(), [*WORDS, *shipped()])
             raise UnknownTarget(
                 f"target {spec!r}: {part.strip()!r} is neither HOST:PORT nor one of "
-                f"{', '.join(f'{word}@VERSION' for word in WORDS)}; {_or_a_file()}"
+                f"{', '.join(f'{word}@VERSION' for word in WORDS)}{hint}; {_or_a_file()}"
             )
         port = int(match["port"])
         if not 0 < port < 65536:

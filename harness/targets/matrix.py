@@ -15,6 +15,10 @@ from pathlib import Path
 MATRIX = Path(__file__).resolve().parents[2] / "ci" / "matrix.toml"
 
 
+class UnknownRelease(ValueError):
+    """No release of the matrix has this name; the message names those that it has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """One entry of the matrix; the fields are explained at the head of that file."""
@@ -50,7 +54,7 @@ def releases() -> tuple[Release, ...]:
 
 
 def release(word: str) -> Release:
-    """The release a user means by "4.3", "4.3.1" or "latest"."""
+    """The release a user means by "4.3", "4.3.1" or "latest". Raises UnknownRelease."""
     known = releases()
     if word == "latest":
         return known[-1]
@@ -58,7 +62,7 @@ def release(word: str) -> Release:
         if word in (candidate.name, candidate.version):
             return candidate
     names = ", ".join(f"{entry.name} ({entry.version})" for entry in known)
-    raise ValueError(f"Kafka {word!r} is not in ci/matrix.toml, which has {names}")
+    raise UnknownRelease(f"Kafka {word!r} is not in ci/matrix.toml, which has {names}")
 
 
 def zookeeper() -> Release:

@@ -94,7 +94,7 @@ def test_a_target_file_that_is_wrong(written, text, line):
     assert done.returncode == USAGE and said.startswith(f"ERROR: target file {file}: {line}")
     smoke = smoked(file)
     (said,) = smoke.stderr.strip().splitlines()
-    assert smoke.returncode == tally.INCOMPLETE and f"target file {file}: {line}" in said
+    assert smoke.returncode == USAGE and f"target file {file}: {line}" in said
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What `touchstone broker` refuses before it serves: in words of the setting, with exit code 2."""
+"""What `touchstone broker` refuses before it serves: in words of the setting, with exit code 4."""
 
 import os
 import signal
@@ -7,22 +7,22 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
 from touchstone.harness.cli import broker as command_module
-from touchstone.harness.cli.broker import command
 from touchstone.reference_impl.io.server import RunningCluster, build
 
 
 @pytest.mark.parametrize("words", ["proxy:1", "proxy:1,proxy", "proxy:1,0.0.0.0:0"])
 def test_addresses_that_brokers_cannot_have_are_refused(words):
-    said = CliRunner().invoke(command, ["--brokers", "2", "--advertised-listeners", words])
-    assert said.exit_code == 2
+    said = CliRunner().invoke(main, ["broker", "--brokers", "2", "--advertised-listeners", words])
+    assert said.exit_code == 4
     assert "advertised.listeners" in said.output
     assert words.split(",")[-1].partition(":")[0] in said.output
 
 
 def test_all_interfaces_need_an_address_for_clients():
-    said = CliRunner().invoke(command, ["--host", "0.0.0.0"])
-    assert said.exit_code == 2
+    said = CliRunner().invoke(main, ["broker", "--host", "0.0.0.0"])
+    assert said.exit_code == 4
     (line,) = [each for each in said.output.splitlines() if each.startswith("Error: ")]
     assert line == (
         "Error: advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. "
@@ -33,9 +33,9 @@ def test_all_interfaces_need_an_address_for_clients():
 
 def test_a_setting_that_nobody_obeys_ends_the_command_before_it_listens():
     said = CliRunner().invoke(
-        command, ["--port", "0", "--config", "remote.log.storage.system.enable=true"]
+        main, ["broker", "--port", "0", "--config", "remote.log.storage.system.enable=true"]
     )
-    assert said.exit_code == 2
+    assert said.exit_code == 4
     assert (
         "remote.log.storage.system.enable=true is not obeyed, so it is refused: there"
         in said.output
@@ -49,7 +49,7 @@ def started(monkeypatch):
     def start(*words: str, loopback: bool = True) -> list[str]:
         monkeypatch.setattr(RunningCluster, "run_forever", lambda cluster, ready: cluster.stop())
         monkeypatch.setattr(command_module, "is_loopback", lambda host: loopback)
-        done = CliRunner().invoke(command, ["--port", "0", *words])
+        done = CliRunner().invoke(main, ["broker", "--port", "0", *words])
         assert done.exit_code == 0, done.output
         return [
             line.partition(":")[2].strip() for line in done.stderr.splitlines() if "warning" in line
@@ -78,8 +78,8 @@ def test_metrics_are_for_this_machine_unless_it_is_told_otherwise(started):
 
 def test_a_port_for_metrics_without_their_library_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "touchstone.reference_impl.io.metrics_http", None)
-    said = CliRunner().invoke(command, ["--port", "0", "--metrics-port", "0"])
-    assert said.exit_code == 1
+    said = CliRunner().invoke(main, ["broker", "--port", "0", "--metrics-port", "0"])
+    assert said.exit_code == 3
     assert "pip install " in said.output
 
 
@@ -108,6 +108,6 @@ def test_a_listener_is_open_unless_it_asks_who_comes(started):
 
 
 def test_a_user_that_cannot_be_is_refused():
-    said = CliRunner().invoke(command, ["--add-scram", "SCRAM-SHA-1=[name=a,password=b]"])
-    assert said.exit_code == 2
+    said = CliRunner().invoke(main, ["broker", "--add-scram", "SCRAM-SHA-1=[name=a,password=b]"])
+    assert said.exit_code == 4
     assert "The add-scram mechanism SCRAM-SHA-1 is not supported." in said.output

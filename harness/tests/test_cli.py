@@ -100,9 +100,9 @@ def test_a_variable_is_spelled_as_its_option_and_blamed_for_what_it_says(monkeyp
     assert "recorded@4.3" in run("smoke").output
     monkeypatch.setenv("TOUCHSTONE_BROKER_PORT", "abc")
     done = run("broker")
-    assert done.exit_code == 2 and "'--port' (the variable TOUCHSTONE_BROKER_PORT): " in done.output
+    assert done.exit_code == 4 and "'--port' (the variable TOUCHSTONE_BROKER_PORT): " in done.output
     done = run("broker", "--port", "abc")
-    assert done.exit_code == 2 and "variable" not in done.output
+    assert done.exit_code == 4 and "variable" not in done.output
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -114,7 +114,7 @@ def test_every_option_has_a_variable_of_its_own(name):
 
 def test_a_command_that_is_nearly_one_is_told():
     done = run("brokr")
-    assert done.exit_code == 2 and "no command 'brokr'; did you mean broker?" in done.output
+    assert done.exit_code == 4 and "no command 'brokr'; did you mean broker?" in done.output
 
 
 # bundles
@@ -284,7 +284,7 @@ def test_replay_sends_a_case_again(tmp_path):
         done = run("replay", path, "--target", word(honest))
         assert done.exit_code == 0 and "it was DIVERGES" in done.output
     assert run("replay", path, "--target", word(honest)).exit_code == 3, "it is gone"
-    assert run("replay", path, "--target", "nonsense").exit_code == 3
+    assert run("replay", path, "--target", "nonsense").exit_code == 4
 
 
 def record_step():
@@ -343,7 +343,7 @@ def answers_everything(upstream):
 
 
 def test_smoke_refuses_words_that_are_no_targets():
-    assert run("smoke", "--target", "nonsense").exit_code == 3
+    assert run("smoke", "--target", "nonsense").exit_code == 4
 
 
 # sim
@@ -360,7 +360,7 @@ def test_a_seed_that_broke_a_promise_is_told_with_what_it_was_run_with(monkeypat
 
 def test_a_release_without_consumer_groups_has_no_workload_of_them():
     done = run("sim", "--workload", "consumer-groups", "--release", "2.8", "--seed", 0)
-    assert done.exit_code == 2 and "Kafka 2.8 has nothing for" in done.output
+    assert done.exit_code == 4 and "Kafka 2.8 has nothing for" in done.output
 
 
 # coverage and record

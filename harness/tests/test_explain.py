@@ -3,6 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
+from touchstone.harness import exits
 from touchstone.harness.cli import explain
 from touchstone.harness.cli.coverage import all_claims
 
@@ -40,7 +41,7 @@ def test_evidence_is_explained(word, says):
 
 def test_what_nobody_knows_has_neighbours():
     done = run("topics.zero-partitions", "KIP-98")
-    assert done.exit_code == explain.UNKNOWN
+    assert done.exit_code == exits.REFUSED
     assert "no claim, clause or KIP is called topics.zero-partitions; did you mean" in done.output
     assert "Exactly Once" in done.output
 

@@ -93,7 +93,7 @@ def test_log_directories_are_refused_in_words_where_nothing_locks_them(tmp_path)
 
 def test_every_option_has_an_environment_variable():
     done = CliRunner().invoke(main, ["broker"], env={"TOUCHSTONE_BROKER_RELEASE": "9.9"})
-    assert done.exit_code == 2 and "no persona for '9.9'" in done.output
+    assert done.exit_code == 4 and "no persona for '9.9'" in done.output
 
 
 def test_every_command_has_a_short_help():

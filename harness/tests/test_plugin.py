@@ -309,7 +309,7 @@ def test_processes_may_share_a_run(suite, kafka, liar):
     assert {header["run"] for header in headers} == {"night"}
     assert len(list(folder.glob("*.junit.xml"))) == 2
     again = suite("--target", kafka, "--oracle", kafka, "--run", "night")
-    assert again.ret == 2 and "is there already" in again.stderr.str() + again.stdout.str()
+    assert again.ret == 4 and "is there already" in again.stderr.str() + again.stdout.str()
 
 
 def sharded(suite, kafka, *shards, claims=3):

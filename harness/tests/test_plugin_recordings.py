@@ -87,7 +87,7 @@ def test_what_agreed_before_an_interruption_is_kept(suite, store, number):
 def test_an_address_is_not_recorded_for_its_jar_is_unknown(suite, kafka, store, monkeypatch):
     monkeypatch.delattr(ExternalTarget, "provenance")
     done = suite("--target", kafka, "--record")
-    done.stdout.fnmatch_lines([f"*only real Kafka is recorded whose jar can be hashed, {kafka}*"])
+    done.stderr.fnmatch_lines([f"*only real Kafka is recorded whose jar can be hashed, {kafka}*"])
     assert not store.exists()
 
 
@@ -97,5 +97,5 @@ def test_a_stranger_is_not_recorded(suite, store):
 
     with small_kafka(twist=stranger) as server:
         done = suite("--target", word(server), "--record")
-    done.stdout.fnmatch_lines(["*advertises what no known release does*"])
+    done.stderr.fnmatch_lines(["*advertises what no known release does*"])
     assert not store.exists()

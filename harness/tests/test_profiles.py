@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
 from touchstone.harness.cli import profile
 from touchstone.harness.judgement.verdict import INCONCLUSIVE, UNSUPPORTED
 from touchstone.harness.model import advertised, pace, profiles, security_settings
@@ -182,7 +183,7 @@ def test_racks_are_told_beside_the_settings() -> None:
 
 @pytest.mark.parametrize("words", [["nosuch"], ["limits", "--release", "7.7"]])
 def test_what_there_is_not_is_said(words) -> None:
-    assert CliRunner().invoke(profile.command, words).exit_code == 3
+    assert CliRunner().invoke(main, ["profile", *words]).exit_code == 4
 
 
 def test_all_profiles_are_listed() -> None:

@@ -9,6 +9,7 @@ import lzma
 import pytest
 from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
 from touchstone.harness.cli import diff, record
 from touchstone.harness.model import recordings
 from touchstone.harness.model.advertised import RECORDINGS
@@ -108,7 +109,7 @@ def test_two_who_record_one_suite_lose_nothing(tmp_path):
 def test_what_nobody_can_hash_is_not_recorded(word):
     with pytest.raises(ValueError, match="only real Kafka is recorded whose jar can be hashed"):
         teller(parse(word))
-    done = CliRunner().invoke(record.command, ["--target", word])
+    done = CliRunner().invoke(main, ["record", "--target", word])
     assert done.exit_code == 3 and "whose jar can be hashed" in done.output
 
 

@@ -78,4 +78,4 @@ def test_a_file_of_pins_that_is_none_is_refused_and_kept(results, tmp_path):
     out = tmp_path / "pins.toml"
     out.write_text("[[known]]\n")
     done = run("pin", results, "--out", out)
-    assert done.exit_code == 3 and "no id" in done.output and out.read_text() == "[[known]]\n"
+    assert done.exit_code == 4 and "no id" in done.output and out.read_text() == "[[known]]\n"

@@ -26,7 +26,18 @@ from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endp
 
 SETTING = "advertised.listeners"
 _HOW = "--advertised-listeners HOST:PORT or advertise=[...], one for each broker"
+HIGHEST_PORT = 65535
 _ENDPOINT = re.compile(r"(?:\w+://)?(?:\[([0-9a-zA-Z%._:-]*)\]|([0-9a-zA-Z%._-]*)):(\d{1,5})")
+
+
+def require_size(brokers: int, port: int, racks: Sequence[str | None]) -> None:
+    """Raise ValueError where so many brokers cannot be, or not on ports from this one on."""
+    if brokers < 1:
+        raise ValueError(f"brokers: 1 or more, not {brokers}")
+    if len(racks) > brokers:
+        raise ValueError(f"racks: {len(racks)} for {brokers} brokers")
+    if port + brokers - 1 > HIGHEST_PORT:
+        raise ValueError(f"port {port}: broker I listens on it + I, up to {HIGHEST_PORT}")
 
 
 def advertised(

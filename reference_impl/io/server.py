@@ -39,7 +39,7 @@ from touchstone.reference_impl.extras import install_command
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links
-from touchstone.reference_impl.io.listeners import advertised_by_listener, endpoint
+from touchstone.reference_impl.io.listeners import advertised_by_listener, endpoint, require_size
 from touchstone.reference_impl.io.wall_clock import WallClock
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class RunningCluster:
         self.faults = Plan()  # which requests are spoiled, and how; may be changed at any time
         self._data = data
         self.cluster = cluster
+        self.ids = tuple(sorted(cluster.brokers))  # also of brokers that do not run now
         self.life = life
         self.bootstrap = next(iter(self.listeners.values()))  # where the first listener is
         self._thread: threading.Thread | None = None
@@ -91,25 +92,36 @@ class RunningCluster:
         return self.server.links
 
     # --- harm; each returns when its effect is complete, and is safe from any other thread ----
+    # Each raises ValueError for a broker that this cluster does not have.
 
     def kill(self, broker: int) -> None:
         """End the broker at once. Records stay; its session lasts until it times out (BRK-30)."""
+        self._require(broker)
         self.server.call(lambda now: self.life.kill(broker, now)).result(LIFE_SECONDS)
 
     def stop_broker(self, broker: int) -> None:
         """In order: its leaders move away first, as far as they can (BRK-32)."""
+        self._require(broker)
         self._until(lambda now, done: self.life.stop(broker, now, done))
 
     def start_broker(self, broker: int) -> None:
         """On its own port, with its own records; waits while its old session lasts."""
+        self._require(broker)
         self._until(lambda now, done: self.life.start(broker, done))
 
     def pause(self, broker: int) -> None:
         """Frozen with its connections open."""
+        self._require(broker)
         self.server.call(lambda now: self.life.pause(broker, now)).result(LIFE_SECONDS)
 
     def resume(self, broker: int) -> None:
+        """Let a paused broker go on."""
+        self._require(broker)
         self.server.call(lambda now: self.life.resume(broker)).result(LIFE_SECONDS)
+
+    def _require(self, broker: int) -> None:
+        if broker not in self.ids:
+            raise ValueError(f"no broker {broker!r}; there are {', '.join(map(str, self.ids))}")
 
     # --- metrics ------------------------------------------------------------------------------
 
@@ -244,9 +256,9 @@ def build(
     (`io.zookeeper`); RegistryError where that refuses, ValueError for a release without. `host` and
     `port` are those of the one listener of a broker that has no setting `listeners`. Clients are
     told to find the brokers where they listen, or at `advertise` (`io.listeners`). `scram` are
-    credentials that it begins with, as `kafka-storage format --add-scram` takes them:
-    SCRAM-SHA-256=[name=alice,password=secret].
+    credentials that it begins with, as `kafka-storage format --add-scram` takes them.
     """
+    require_size(brokers, port, racks)
     parts = Assembly.of(release, dict(config or {}), switches)
     clock, persona, config = WallClock(), parts.persona, parts.config
     if port and LISTENERS in config:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
 from touchstone.harness.bench import __main__ as command
 from touchstone.harness.bench import java_tools
 from touchstone.harness.bench.contest import Figure, Options, available_peers, best
@@ -75,9 +76,9 @@ def test_a_failing_bench_keeps_the_figures_of_the_others(monkeypatch, tmp_path):
 
 def test_an_unknown_bench_is_named_with_those_there_are(monkeypatch):
     monkeypatch.setattr(command, "benches", lambda: {"one": bench_of(None)})
-    done = CliRunner().invoke(command.command, ["two"])
-    assert done.exit_code == 2
-    assert "no bench two; there are one" in done.output
+    done = CliRunner().invoke(main, ["bench", "two"])
+    assert done.exit_code == 4
+    assert "no bench 'two'; there are one" in done.output
 
 
 def test_a_peer_that_cannot_run_is_left_out_loudly(capsys):

@@ -439,13 +439,13 @@ def test_checksums_that_are_none_are_refused(folder, pins):
 # nothing to read
 
 
-def test_what_is_no_run_is_exit_2(folder, tmp_path):
-    for place in (tmp_path / "nowhere", tmp_path):
-        done = verify(place)
-        assert done.exit_code == 2 and done.output.count("\n") == 1
+def test_what_is_no_run_is_said(folder, tmp_path):
+    assert verify(tmp_path / "nowhere").exit_code == 4
+    done = verify(tmp_path)
+    assert done.exit_code == 3 and done.output.count("\n") == 1
     bad = tmp_path / "bad.toml"
     bad.write_text("[[known]]\n")
-    assert verify(folder, bad).exit_code == 2
+    assert verify(folder, bad).exit_code == 4
 
 
 # as runs really write it

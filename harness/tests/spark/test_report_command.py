@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from touchstone.harness import exits
+from touchstone.harness.__main__ import main
 from touchstone.harness.cli import report
 from touchstone.harness.tests.spark import made
 
@@ -16,7 +18,7 @@ CASES = {"topics.refused[v0]": "C", "topics.refused[v1]": "D"}
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(report.command, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["report", *map(str, arguments)])
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_a_run_that_two_files_claim_is_refused(tmp_path: Path) -> None:
 
 def test_nothing_to_report_says_where_it_looked(tmp_path: Path) -> None:
     done = run(tmp_path / "none*", "--out", tmp_path / "out")
-    assert done.exit_code == report.INCOMPLETE
+    assert done.exit_code == exits.REFUSED
     assert "none*: no such file or folder" in done.stderr
 
 
