@@ -138,6 +138,7 @@ def _session(config: pytest.Config) -> Session:
             gentle=asked.gentle,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
+            build=asked.build,
             seed=asked.seed,
         )
         try:

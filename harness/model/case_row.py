@@ -108,6 +108,7 @@ class Header(TypedDict, total=False):
     suites: int | None
     profiles: list[str]
     configured: bool | None
+    build: str | None
 
 
 class Footer(TypedDict, total=False):

@@ -10,18 +10,15 @@ Wall time is read here and in the driver, nowhere else: a row says when and how 
 from __future__ import annotations
 
 import datetime
-import importlib.metadata
 import itertools
 import json
 import platform
 import secrets
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from touchstone.checkout import ROOT
 from touchstone.harness import known
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement import bundle, card, wording
@@ -39,6 +36,7 @@ from touchstone.harness.results import allure, junit, parts, rows, run_folder, s
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
 from touchstone.harness.run import client_judge, tally
+from touchstone.harness.run.build import build_of, commit
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
 
@@ -66,6 +64,7 @@ class Options:
     again: int | None = None  # tries of a case that differs, after the first; None: see `judge_for`
     jobs: int | None = None  # cases at a time where there may be several
     gentle: bool = False  # nothing is set on a target
+    build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
 
@@ -293,8 +292,13 @@ class Session:
             planned=len(run.planned), part=self._part(run), arguments=run.arguments,
             deselected=len(run.deselected), suites=ledger.suites(),
             profiles=[profile.name for profile in judge.told.profiles],
-            configured=configured(judge.target),
+            configured=configured(judge.target), build=self._build(judge),
         )  # fmt: skip
+
+    def _build(self, judge: AnyJudge) -> str | None:
+        if isinstance(judge, ClientJudge):
+            return self.options.build or judge.client.version
+        return build_of(judge.target, self.options.build)
 
     def _part(self, run: TargetRun) -> PartMark | None:
         shard = self.options.shard
@@ -322,9 +326,11 @@ class Session:
         lines = []
         for run in self.target_runs:
             judge = run.judge
+            build = f", build {self.options.build}," if self.options.build else ""
             lines.append(
-                f"target {judge.name} ({judge.target.kind}) against oracle {judge.oracle.name} "
-                f"({judge.oracle.kind}), cases of Kafka {judge.release}: {len(run.planned)}"
+                f"target {judge.name} ({judge.target.kind}){build} against oracle "
+                f"{judge.oracle.name} ({judge.oracle.kind}), "
+                f"cases of Kafka {judge.release}: {len(run.planned)}"
             )
             lines += summary.settings(self._header(run))
         lines += self.told
@@ -369,21 +375,6 @@ def configured(target: Target) -> bool:
 
 def file_word(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "@.+-" else "_" for letter in name)
-
-
-def commit() -> str:
-    """The commit of this checkout, "+" when it has local changes; of an installed package its
-    version; "unknown" outside of git."""
-    if ROOT is None:
-        return importlib.metadata.version("kafka-touchstone")
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
-            cwd=ROOT, capture_output=True, text=True, timeout=10, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return done.stdout.strip()
 
 
 def _now() -> datetime.datetime:

@@ -163,6 +163,18 @@ def test_what_is_flaky_is_not_recorded(suite, kafka):
     done.stderr.fnmatch_lines(["*--again and --record*"])
 
 
+def test_the_build_of_a_run_is_what_its_user_says(suite, kafka):
+    told = suite("--target", kafka, "--build", "nightly 7")
+    assert results(suite).header["build"] == "nightly 7"
+    told.stdout.fnmatch_lines([f"target {kafka} (external), build nightly 7, against oracle *"])
+
+
+def test_one_build_is_of_one_target(suite, kafka, liar):
+    told = suite("--target", kafka, "--target", liar, "--build", "nightly 7")
+    assert told.ret == pytest.ExitCode.USAGE_ERROR
+    told.stderr.fnmatch_lines(["*--build names the build of one target*"])
+
+
 def test_targets_are_judged_side_by_side(suite, kafka, liar):
     done = suite("--target", liar, "--target", kafka, "--oracle", kafka)
     assert done.ret == 1
