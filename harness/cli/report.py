@@ -14,11 +14,15 @@ from pathlib import Path
 import click
 
 from touchstone.harness.spark import inputs, plain, session
+from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 WRITTEN, BROKEN, INCOMPLETE, NOT_RUN = 0, 2, 3, 4
 LISTED = 20
-NAMES = {"error_code": {code.value: code.name for code in ErrorCode}}
+NAMES = {
+    "error_code": {code.value: code.name for code in ErrorCode},
+    "api_key": {key: api.name for key, api in API.items()},
+}
 
 
 @click.command()

@@ -17,7 +17,7 @@ def ordered(tmp_path: Path, *places: tuple[str, str]) -> list[runs.Run]:
 
 def test_runs_are_numbered_by_the_start_they_state(tmp_path: Path) -> None:
     found = ordered(tmp_path, ("b-02", "x@1"), ("a-03", "x@1"), ("c-01", "x@1"))
-    assert [(r.source.run, r.night, r.ordinal, r.latest) for r in found] == [
+    assert [(r.source.run, r.number, r.ordinal, r.latest) for r in found] == [
         ("c-01", 0, 0, False),
         ("b-02", 1, 1, False),
         ("a-03", 2, 2, True),
