@@ -1,8 +1,9 @@
 """One run of the suites: its judges, its files, its exit code. No pytest in here.
 
 The plugin feeds it claims, cases and what became of them; it keeps the books. What they come to is
-said in `tally`. A run that was interrupted leaves files without a footer, and one process of
-several (`--shard`) leaves parts; every reader refuses both.
+said in `tally`. A run that was interrupted leaves files without a footer, with a page and a summary
+that say how far it came, and one process of several (`--shard`) leaves parts; every reader refuses
+the files of both.
 
 Wall time is read here and in the driver, nowhere else: a row says when and how long.
 """
@@ -118,7 +119,7 @@ class Session:
             self.target_runs.append(TargetRun(judge, [*pins, *own], _arguments(word, options)))
         self.whole = False
         self.suites: frozenset[str] = frozenset()
-        self.planned = False
+        self.planned = self.interrupted = False
         self.not_again = 0  # cases that differ and were not asked again, for want of time
         self.told: list[str] = []  # what was set on targets for this run
         self.kept: list[str] = []  # what was recorded
@@ -197,6 +198,7 @@ class Session:
         """Closes the books; the exit code. `trouble` is an error outside every case."""
         for run in self.target_runs:
             run.surprises = self._surprises(run)
+        self.interrupted = interrupted
         self.exit = self._exit_code(interrupted, trouble)
         if self.options.record:  # first: who interrupts may have no patience with the rest
             self._keep_recordings(interrupted)
@@ -207,9 +209,12 @@ class Session:
                     run.writer.close()
                 else:
                     run.writer.finish(finished=finished, exit_code=self.exit)
-            run.left = run.judge.close(interrupted=interrupted)
-        if self.folder is not None and not interrupted:
-            self._write_reports(self.folder)
+        try:
+            if self.folder is not None:  # first: who interrupts twice ends what closes brokers
+                self._write_reports(self.folder, interrupted)
+        finally:
+            for run in self.target_runs:
+                run.left = run.judge.close(interrupted=interrupted)
         if self.options.update_expectations and self.options.expectations is not None:
             self._update_expectations(self.options.expectations)
         return self.exit
@@ -223,18 +228,26 @@ class Session:
         return tally.worst(codes)
 
     def _surprises(self, run: TargetRun) -> list[Surprise]:
-        whole = self.whole and self.options.shard is None
+        judged = len(run.rows) >= len(run.planned)  # else a pin may be of what was not asked
+        whole = self.whole and self.options.shard is None and judged
         return known.surprises(run.rows, run.pins, self.started.date(), whole=whole)
 
-    def _write_reports(self, folder: Path) -> None:
+    def _write_reports(self, folder: Path, interrupted: bool) -> None:
+        """Summary and page for people, also of a run that was cut, which say so; the files that
+        programs read only of one that was not.
+        """
         if self.options.shard is not None:  # of whole targets only: `touchstone join` writes them
+            return
+        surprises = {one.judge.name: one.surprises for one in self.target_runs}
+        if interrupted:
+            run_folder.write(folder, surprises, cut=frozenset(surprises))
             return
         everything = [(self._header(run), run.rows) for run in self.target_runs]
         for run, rows_of_one in zip(self.target_runs, everything, strict=True):
             junit.write([rows_of_one], self._file(run, "junit.xml"))
         if self.options.allure:
             allure.write(everything, folder / "allure")
-        run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
+        run_folder.write(folder, surprises)
 
     def _bundle(self, run: TargetRun, case: Case[AnyJudge], judgement: Judgement) -> str | None:
         judgement = judgement.at_first or judgement
@@ -340,7 +353,10 @@ class Session:
 
     def summary(self) -> list[str]:
         """What the run found out, the causes first, and what was not run."""
-        reports = (Report(self._header(one), one.rows, one.surprises) for one in self.target_runs)
+        reports = (
+            Report(self._header(one), one.rows, one.surprises, finished=not self.interrupted)
+            for one in self.target_runs
+        )
         return [line for report in reports for line in summary.lines(report)] + [
             *self._not_again(),
             *self.kept,

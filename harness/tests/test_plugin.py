@@ -380,10 +380,19 @@ def test_an_interrupted_run_has_no_footer(suite, kafka):
             raise KeyboardInterrupt
     """
     )
-    assert suite("--target", kafka, "--oracle", kafka).ret == 3
+    done = suite("--target", kafka, "--oracle", kafka, "--jobs", "1")
+    assert done.ret == 3
     (path,) = (suite.path / "out").glob("*/*.jsonl")
     with pytest.raises(jsonl.BadResults, match="no footer"):
         jsonl.read(path)
+    judged = len(jsonl.read(path, incomplete=True).cases)
+    assert judged == VERSIONS
+    cut = f"incomplete: cut after {judged} of {VERSIONS + 1} cases"
+    done.stdout.fnmatch_lines([f"{kafka} *: {cut}: no new difference"])
+    for name in ("summary.md", "index.html", "badge.svg"):
+        text = (path.parent / name).read_text()
+        assert (cut if name != "badge.svg" else "incomplete, ") in text, name
+    assert not list(path.parent.glob("*.junit.xml"))
 
 
 def test_pins_make_a_difference_expected_and_are_held_to_it(suite, kafka, liar):
