@@ -14,17 +14,21 @@ HANGS_S = 1_800  # what takes longer has stopped, on any machine
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-sync", "--disable-background-networking", "--disable-component-update",
-    "--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=3000",
+    "--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=20000",
 )  # fmt: skip
 
 
-def drawn(page: Path, place: str, profile: Path) -> str:
-    """The page as the browser drew it at `#place`, without its script and data."""
+def drawn(page: Path, profile: Path, place: str = "", query: str = "") -> str:
+    """The page, opened from disk, as the browser drew it at `#place`, without its script and data.
+
+    Whatever it says on its console is a failure.
+    """
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("not run: no Chromium")
+    address = f"{page.resolve().as_uri()}?{query}#{place}"
     done = subprocess.run(
-        [chromium, *FLAGS, f"--user-data-dir={profile}", f"{page.resolve().as_uri()}#{place}"],
+        [chromium, *FLAGS, f"--user-data-dir={profile}", address],
         capture_output=True, text=True, check=False, timeout=HANGS_S,
     )  # fmt: skip
     assert "CONSOLE" not in done.stderr, done.stderr

@@ -285,4 +285,4 @@ def test_a_second_report_has_the_same_bytes_and_leaves_nothing_else(
 def test_every_view_draws_itself(
     made_report: tuple[Path, dict], tmp_path: Path, place: str, expected: str
 ) -> None:
-    assert expected in drawn(made_report[0] / "out" / "index.html", place, tmp_path)
+    assert expected in drawn(made_report[0] / "out" / "index.html", tmp_path, place)

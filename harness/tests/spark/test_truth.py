@@ -45,7 +45,7 @@ class Said(NamedTuple):
 
     def view(self, place: str) -> str:
         if place not in self.views:
-            self.views[place] = drawn(self.out / "index.html", place, self.profile)
+            self.views[place] = drawn(self.out / "index.html", self.profile, place)
         return self.views[place]
 
 
