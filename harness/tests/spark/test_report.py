@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from touchstone.harness.cli import report as cli
-from touchstone.harness.spark import report
+from touchstone.harness.spark import report, summary
 from touchstone.harness.spark.page import DETAIL_BYTES
 from touchstone.harness.tests.spark import made
 from touchstone.harness.tests.spark.golden import (
@@ -219,7 +219,9 @@ def test_incomplete_runs_are_never_green_even_when_allowed(tmp_path: Path) -> No
     )
 
 
-def test_evidence_beyond_the_budget_is_left_out_and_counted(tmp_path: Path) -> None:
+def test_evidence_beyond_the_budget_is_left_out_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Cases that differ in 15 kB each: the page stays small, keeps the worst, and says so."""
     cases = {f"topics.refused[v{number}]": "D" for number in range(1_500)}
     lines = made.result_lines("n-01", "reference@4.3", cases | {"topics.z[v0]": "B"})
@@ -228,12 +230,19 @@ def test_evidence_beyond_the_budget_is_left_out_and_counted(tmp_path: Path) -> N
             long = f"{number:04} " * 1_500
             line["differences"] = [made.DIFFERENCE | {"oracle": long, "target": long[::-1]}]
     made.write(tmp_path / "results", lines)
-    written(tmp_path / "results", tmp_path / "out")
+    made.results(tmp_path / "results", "n-01", "reference@4.2", dict.fromkeys(cases, "D"))
+    monkeypatch.setattr(summary, "EXPLAINED", 1_000)
+    found = written(tmp_path / "results", tmp_path / "out")
+    left = [{"target": name, "cases": 500} for name in ("reference@4.2", "reference@4.3")]
+    assert found["unexplained"] == left
+    assert {row["target"] for row in found["causes"]} == {"reference@4.2", "reference@4.3"}
+    text = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
+    assert "reference@4.3: causes of 500 cases more were not looked for" in text
     page = tmp_path / "out" / "index.html"
     data = embedded(page)
     assert page.stat().st_size < 2 * DETAIL_BYTES
     assert data["left_out"] > 400
-    assert data["left_out"] + len(data["details"][0]) == 1_501
+    assert data["left_out"] + sum(map(len, data["details"])) == 3_001
     assert "because B of topics.z[v0]" in data["strings"]
     assert any("characters; see tables/differences" in text for text in data["strings"])
 
