@@ -40,17 +40,19 @@ def command(results: tuple[str, ...], out: Path, master: str, allow_incomplete: 
 
 
 def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool) -> int:
+    fuzz_files = inputs.find_fuzz(results)
     try:
         files = [inputs.edges(path) for path in inputs.find(results)]
     except inputs.NotResults as error:
-        click.echo(f"touchstone report: {error}", err=True)
-        return INCOMPLETE
+        if not fuzz_files:
+            click.echo(f"touchstone report: {error}", err=True)
+            return INCOMPLETE
+        files = []
     refused = refusals(files, allow_incomplete)
     files = [file for file in files if file.header]
-    fuzz_files = inputs.find_fuzz(results)
     if files:
         click.echo(plain.table(plain.from_footers(files)))
-    if refused or not files:
+    if refused or not (files or fuzz_files):
         return complain(refused)
     reason = session.why_not()
     if reason:

@@ -301,12 +301,10 @@ def write(found: dict[str, Any], out: Path) -> None:
 
 def markdown(found: dict[str, Any]) -> str:
     """The figures for a pull request: targets, suites, what changed, what was not judged."""
-    dates = found["nights"]
-    when = (
-        f"on {dates[0]}" if len(dates) == 1 else f"on {len(dates)} dates, {dates[0]} to {dates[-1]}"
-    )
-    scope = f"{found['rows']:,} rows of {wording.counted(found['files'], 'run')} {when}"
+    scope = f"{found['rows']:,} rows of {wording.counted(found['files'], 'run')}{when(found)}"
     parts = [f"# Touchstone: {found['status']}", scope, plain.markdown(found["targets"])]
+    if not found["targets"]:  # rows of fuzz runs alone
+        parts = ["# Touchstone: no target was judged"]
     if found["detection"]["planted"]:
         parts.append("{caught} of {planted} planted defects caught".format(**found["detection"]))
     parts += causes_by_target(found)
@@ -322,6 +320,13 @@ def markdown(found: dict[str, Any]) -> str:
     fuzz = ("target", "campaign", "oracle", "api", "sentence", "members", "repeats", "file")
     parts += section("Causes of fuzz runs", found["fuzz_causes"], fuzz, found["fuzz_found"])
     return "\n\n".join(parts) + "\n"
+
+
+def when(found: dict[str, Any]) -> str:
+    dates = found["nights"]
+    if len(dates) > 1:
+        return f" on {len(dates)} dates, {dates[0]} to {dates[-1]}"
+    return f" on {dates[0]}" if dates else ""
 
 
 def total_moved(found: dict[str, Any]) -> int:

@@ -177,6 +177,7 @@ function overview() {
           .join(" · "),
       ),
     );
+  if (!T.length) return fuzzNodes();
   nodes.push(title("Targets", "newest run of each; a row opens its run"), targetsTable());
   nodes.push(title("Suites", "cases; a mark stands before the count of its kind"), suiteMatrix());
   const told = D.summary.causes;

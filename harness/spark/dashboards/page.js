@@ -116,7 +116,6 @@ document.getElementById("scope").textContent =
   plural(T.length, "target") +
   " · " +
   plural(cases, "case") +
-  " · " +
-  (RUNS.length === 1 ? "one run, " + DATES[0] : plural(RUNS.length, "run") + " on " +
-    (DATES.length === 1 ? DATES[0] : plural(DATES.length, "date")));
+  (RUNS.length ? " · " + plural(RUNS.length, "run") + " on " : "") +
+  (DATES.length > 1 ? plural(DATES.length, "date") : DATES.join(""));
 route();

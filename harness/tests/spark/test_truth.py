@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
-from touchstone.harness.cli.report import NAMES
+from touchstone.harness.cli.report import NAMES, command
 from touchstone.harness.spark import inputs, report
 from touchstone.harness.tests.spark import truth
 from touchstone.harness.tests.spark.pages import Tables, drawn
@@ -160,6 +161,18 @@ def test_causes_of_fuzz_runs_stand_there_with_oracle_api_and_file(said: Said) ->
     (played,) = (row for row in found.rows if row[:1] == [truth.FUZZ] and len(row) == 7)
     assert played[2:4] == ["1,000", "500"]  # two shards of 500 in the same two seconds
     assert "| parses | Metadata |" in summary(said)
+
+
+def test_rows_of_a_fuzz_run_alone_make_a_page(tmp_path: Path) -> None:
+    truth.fuzz(tmp_path / "fuzz")
+    done = CliRunner().invoke(command, [str(tmp_path), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    found = Tables(drawn(tmp_path / "out" / "index.html", tmp_path / "profile"))
+    assert [row[2] for row in found.rows if row[:1] == [truth.FUZZ] and len(row) == 8] == [
+        "alive", "parses",
+    ]  # fmt: skip
+    text = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
+    assert text.startswith("# Touchstone: no target was judged") and "Metadata" in text
 
 
 def test_the_panel_of_a_case_has_its_commands(said: Said) -> None:
