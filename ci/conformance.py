@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import IO
 
 from touchstone.harness.exits import BROKE, CONFORMED, INCOMPLETE
-from touchstone.harness.run import session
+from touchstone.harness.run.build import commit
 from touchstone.harness.run.tally import worst
 from touchstone.harness.spark import inputs
 from touchstone.harness.spark.session import why_not
@@ -172,7 +172,7 @@ def _unchanged_commit() -> str | None:
     changes = subprocess.run(
         ["git", "status", "--porcelain"], cwd=ROOT, check=False, capture_output=True
     )
-    return None if changes.returncode or changes.stdout else session.commit()
+    return None if changes.returncode or changes.stdout else commit()
 
 
 def in_long_turns() -> None:

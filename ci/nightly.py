@@ -4,13 +4,15 @@
 
 Order matters when time is short: first real Kafka against its recordings (drift makes everything
 behind it doubtful), then the personas, then campaigns with whatever time is left, then the report
-over all nights kept in the results folder. A step that the budget no longer covers is printed as
-"not run: no time left" and makes the exit code 3; nothing that was not run is ever green.
+over all nights kept in the results folder. A step that the budget ends is interrupted, so that it
+writes what it judged; one that the budget no longer covers is printed as "not run: no time left".
+Both make the exit code 3; nothing that was not run is ever green.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import time
@@ -25,6 +27,7 @@ from touchstone.harness.run.tally import worst
 ROOT = Path(__file__).resolve().parent.parent
 REPORT_SHARE = 0.1
 FUZZ_SHARE = 0.3
+GRACE_S = 120.0  # for a job that was interrupted: it writes what it has and stops its brokers
 
 
 @dataclass(frozen=True)
@@ -74,12 +77,32 @@ def night(results: Path, hours: float, seed: int) -> list[Job]:
 
 def run(argv: tuple[str, ...], timeout_s: float) -> int:
     """The exit code of a command, INCOMPLETE when it took longer than it may."""
+    process = started(argv)
     try:
-        return subprocess.run(
-            [sys.executable, *argv], cwd=ROOT, check=False, timeout=timeout_s
-        ).returncode
+        return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
+        print(f"cut by the budget after {timeout_s / 60:.0f} minutes", flush=True)
+        end(process)
         return INCOMPLETE
+
+
+def started(argv: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    """A command that can be interrupted, also where a shell's background had it ignore that."""
+    return subprocess.Popen([sys.executable, *argv], cwd=ROOT, preexec_fn=_hear)
+
+
+def _hear() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a command as Ctrl-C does; kill it if it takes longer than GRACE_S."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def play(

@@ -27,6 +27,7 @@ class Options:
     deadline: float
     again: int | None
     profile: Sequence[str]
+    build: str | None
     jobs: int | None
     gentle: bool
     follow: bool

@@ -117,6 +117,7 @@ def _session(config: pytest.Config) -> Session:
             follow=asked.follow,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
+            build=asked.build,
             seed=asked.seed,
         )
         state.session = Session(options)

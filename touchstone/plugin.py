@@ -74,6 +74,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "say that the target has the settings of this profile (touchstone profile lists "
                 "them); repeatable",
     },
+    "build": {
+        "metavar": "TEXT",
+        "help": "the build of the target (a commit, an image's digest): reports call a case flaky "
+                "where one build gave several verdicts, and a regression where another did "
+                "(default: the version in a target file, the release of kafka@V)",
+    },
     "jobs": {
         "type": int, "metavar": "N",
         "help": "cases that are judged at a time on a target that somebody else runs (16)",
@@ -176,6 +182,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _judge(config: pytest.Config) -> None:
+    given = {name: getattr(config.option, stored(name)) for name in ("build", "target", "client")}
+    if given["build"] and len(given["target"]) * max(1, len(given["client"])) > 1:
+        raise pytest.UsageError("--build names the build of one target: give one --target with it")
     config.pluginmanager.register(import_module(JUDGE), JUDGE)
 
 

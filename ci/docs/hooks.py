@@ -8,8 +8,13 @@ from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 
 from ci.docs import catalogue, reference
+
+# What the plugin `offline` has a page load for the search: from another host. Ours is in docs/.
+SHIM, OURS = "https://unpkg.com/iframe-worker/shim", "search-from-disk.js"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -19,6 +24,16 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             raise ValueError(f"docs/{path} is generated; take the file away")
         files.append(File.generated(config, path, content=text))
     return files
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Every page loads what its search needs from its own site."""
+    return output.replace(SHIM, get_relative_url(OURS, page.url))
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """Pages of the theme, which only a web server shows."""
+    return output_content.replace(SHIM, f"/{OURS}")
 
 
 def on_post_build(config: MkDocsConfig) -> None:

@@ -22,6 +22,8 @@ HEADER: dict[str, str] = {
     "deselected": "number of cases that were collected and not chosen",
     "suites": "number of the suites that have a case of this release; null for a client",
     "profiles": "profiles that the target is said to have (`--profile`)",
+    "build": "build of the target: `--build`, the version in its target file, the release of "
+    "`kafka@V`; `null` when unknown",
     "configured": "whether each claim got the settings that it wants; `null` when unknown",
 }
 ROW: dict[str, str] = {

@@ -74,7 +74,7 @@ def test_what_cannot_be_judged_fails_unless_it_is_allowed(judge):
 def test_a_run_of_the_same_name_is_refused(judge, tmp_path):
     (tmp_path / "results" / "one").mkdir(parents=True)
     code, _, told = judge()
-    assert code == 2 and "name another RUN" in told
+    assert code == 4 and "name another RUN" in told
 
 
 def test_without_a_target_it_says_what_one_is(judge):

@@ -20,6 +20,7 @@ from touchstone.harness.model import profiles
 from touchstone.harness.model.claim import BROKER_ROLE
 from touchstone.harness.results import rows
 from touchstone.harness.targets import target_file
+from touchstone.harness.tests.spark.pages import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -215,12 +216,28 @@ def test_markdown_is_not_read_out_of_text():
     assert markdown.plain("a_b *c* <d>") == r"a\_b \*c\* &lt;d&gt;"
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The exit code of a build, and its folder."""
+    pytest.importorskip("mkdocs", reason="no MkDocs (extra docs)")
+    folder = tmp_path_factory.mktemp("site")
+    return main(["--out", str(folder)]), folder
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(HANGS_S)
-def test_the_documentation_builds_strictly(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("mkdocs", reason="no MkDocs (extra docs)")
-    assert main(["--out", str(tmp_path)]) == 0, capsys.readouterr().err
-    assert len(list((tmp_path / "claims").glob("*.*-*.html"))) >= len(catalogue.claims()) - 10
+def test_the_documentation_builds_strictly(built):
+    code, folder = built
+    assert code == 0
+    assert len(list((folder / "claims").glob("*.*-*.html"))) >= len(catalogue.claims()) - 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(HANGS_S)
+@pytest.mark.parametrize("page", ["index.html", "howto/pin.html"])
+def test_the_search_works_from_disk(built, tmp_path, page):
+    found = drawn(built[1] / page, tmp_path, query="q=purgatory")
+    assert 'class="md-search-result__link"' in found
 
 
 NOT_RUN = {

@@ -1,5 +1,7 @@
 """A night that runs out of time is incomplete, and says what it did not do."""
 
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,41 @@ def test_jobs_that_the_budget_does_not_reach_are_incomplete(
     codes = nightly.play(jobs, 100, clock, slow)
     assert codes == {"first": 0, "second": 0, "third": tally.INCOMPLETE}
     assert "third: not run: no time left" in capsys.readouterr().out
+
+
+WORKS = """
+import pathlib, signal, sys
+try:
+    print("judging", flush=True)
+    signal.pause()
+except KeyboardInterrupt:
+    pathlib.Path(sys.argv[1]).write_text("what was judged")
+    sys.exit(3)
+"""
+
+
+@pytest.mark.slow
+def test_a_job_that_the_budget_ends_writes_what_it_has(tmp_path: Path, monkeypatch) -> None:
+    """The job is interrupted as Ctrl-C does, although a shell's background ignores that."""
+    made = subprocess.Popen
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            nightly.subprocess, "Popen", lambda *a, **k: made(*a, **k, stdout=subprocess.PIPE)
+        )
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            job = nightly.started(("-c", WORKS, str(tmp_path / "out")))
+        finally:
+            signal.signal(signal.SIGINT, before)
+    assert job.stdout is not None
+    with job.stdout as said:
+        assert said.readline() == b"judging\n"
+        nightly.end(job)
+    assert (job.returncode, (tmp_path / "out").read_text()) == (3, "what was judged")
+
+
+@pytest.mark.slow
+def test_a_job_that_does_not_end_when_it_is_asked_is_killed(monkeypatch) -> None:
+    monkeypatch.setattr(nightly, "GRACE_S", 0.0)
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); signal.pause()"
+    assert nightly.run(("-c", deaf), 0.0) == tally.INCOMPLETE

@@ -1,4 +1,5 @@
-"""`touchstone compare RESULTS...`: targets side by side, by suite and by cause.
+"""`touchstone compare RESULTS...`: targets side by side, by suite and by cause; two runs of one
+target also by what the later one brought.
 
 Reads rows and nothing else, so targets may have been judged on other machines and other days. A
 file that is not whole is refused: half a target beside a whole one would look better than it is.
@@ -21,6 +22,9 @@ from touchstone.harness.spark import inputs
               help="Write compare.md and compare.html there.")  # fmt: skip
 def command(results: tuple[str, ...], out: Path | None) -> None:
     """Show the targets of RESULTS (files, folders, patterns) side by side, as Markdown.
+
+    Where they were not asked alike, it says in what. Of several runs of one target it shows what
+    is new since the run before, what is fixed, and what is no longer judged.
 
     Exit code 0: done, 3: a file cannot be read or is not whole, 4: it is not there.
     """

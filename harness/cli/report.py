@@ -15,11 +15,15 @@ import click
 
 from touchstone.harness.cli.values import FOLDER
 from touchstone.harness.spark import inputs, plain, session
+from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 WRITTEN, INCOMPLETE, NOT_RUN = 0, 3, 3
 LISTED = 20
-NAMES = {"error_code": {code.value: code.name for code in ErrorCode}}
+NAMES = {
+    "error_code": {code.value: code.name for code in ErrorCode},
+    "api_key": {key: api.name for key, api in API.items()},
+}
 
 
 @click.command()
@@ -37,13 +41,18 @@ def command(results: tuple[str, ...], out: Path, master: str, allow_incomplete: 
 
 
 def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool) -> int:
-    files = [inputs.edges(path) for path in inputs.find(results)]
+    fuzz_files = inputs.find_fuzz(results)
+    try:
+        files = [inputs.edges(path) for path in inputs.find(results)]
+    except inputs.NotResults:
+        if not fuzz_files:
+            raise
+        files = []
     refused = refusals(files, allow_incomplete)
     files = [file for file in files if file.header]
-    fuzz_files = inputs.find_fuzz(results)
     if files:
         click.echo(plain.table(plain.from_footers(files)))
-    if refused or not files:
+    if refused or not (files or fuzz_files):
         return complain(refused)
     reason = session.why_not()
     if reason:

@@ -125,6 +125,7 @@ class Header(TypedDict, total=False):
     suites: int | None
     profiles: list[str]
     configured: bool | None
+    build: str | None
 
 
 class Footer(TypedDict, total=False):

@@ -58,10 +58,12 @@ def of(reports: Sequence[Report]) -> Badge:
         return Badge(label, "nothing judged", GREY)
     fresh = sum(len(report.fresh) for report in reports)
     told = f"{counted[CONFORMS]:,} of {judged:,} conform"
+    cut = any(report.cut for report in reports)
+    told = f"incomplete, {told}" if cut else told
     if fresh:
         return Badge(label, f"{told}, {wording.counted(fresh, 'cause')}", RED)
     known = counted[DIVERGES] or any(report.surprises for report in reports)
-    return Badge(label, told, YELLOW if known else GREEN)
+    return Badge(label, told, YELLOW if known or cut else GREEN)
 
 
 def svg(badge: Badge) -> str:

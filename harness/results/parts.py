@@ -18,7 +18,8 @@ from touchstone.harness.model.case_row import CaseRow, Header, PartMark, PartRow
 from touchstone.harness.results import jsonl
 
 PART: Final = "part"  # the header's key
-SAME = ("run", "target", "release", "kind", "oracle", "oracle_kind", "commit", "seed", "schema")
+SAME = ("run", "target", "release", "kind", "oracle", "oracle_kind", "commit", "seed", "schema",
+        "build")  # fmt: skip
 
 
 class NotWhole(ValueError):

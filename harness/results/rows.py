@@ -71,13 +71,15 @@ def header(
     oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
     part: PartMark | None = None, arguments: Sequence[str] = (), deselected: int = 0,
     suites: int | None = None, profiles: Sequence[str] = (), configured: bool | None = None,
+    build: str | None = None,
 ) -> Header:  # fmt: skip
     """The first line of a file: who was judged, by whom, from which commit; which part of it.
 
     `arguments` are pytest's that ask this target again; `deselected` counts cases that were
     collected and not chosen, `suites` all suites that there are, so that a row file says by itself
     what was in scope. `profiles` are those that the target is said to have; `configured` says
-    whether each claim got the settings that it wants instead.
+    whether each claim got the settings that it wants instead. `build` names the target's build;
+    None where nobody knows it.
     """
     found: Header = {} if part is None else {"part": part}
     return found | {
@@ -85,7 +87,7 @@ def header(
         "release": release, "kind": kind, "oracle": oracle, "oracle_kind": oracle_kind,
         "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
         "arguments": list(arguments), "deselected": deselected, "suites": suites,
-        "profiles": list(profiles), "configured": configured,
+        "profiles": list(profiles), "configured": configured, "build": build,
     }  # fmt: skip
 
 

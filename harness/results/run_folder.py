@@ -32,22 +32,32 @@ BADGE, ENDPOINT = "badge.svg", "badge.json"
 Surprises = Mapping[str, Sequence[Surprise]]  # by target
 
 
-def reports(folder: Path, surprises: Surprises | None = None) -> list[Report]:
-    """What stands in a run's folder, by target; files that are not whole are somebody's still."""
+def reports(
+    folder: Path, surprises: Surprises | None = None, cut: frozenset[str] = frozenset()
+) -> list[Report]:
+    """What stands in a run's folder, by target. Of files that are not whole those of the targets
+    in `cut` ended like that; the others are somebody's still.
+    """
     found = []
     for path in sorted(folder.glob("*.jsonl")):
         try:
-            results = jsonl.read(path)
+            results = jsonl.read(path, incomplete=True)
         except BadResults:
             continue
-        target = results.header["target"]
-        found.append(Report(results.header, results.cases, (surprises or {}).get(target, ())))
+        target, finished = results.header["target"], results.footer is not None
+        if finished or target in cut:
+            told = (surprises or {}).get(target, ())
+            found.append(Report(results.header, results.cases, told, finished=finished))
     return found
 
 
-def write(folder: Path, surprises: Surprises | None = None) -> None:
-    """Summary, page, badge and checksums of a run's folder; nothing where no file is whole."""
-    found = reports(folder, surprises)
+def write(
+    folder: Path, surprises: Surprises | None = None, cut: frozenset[str] = frozenset()
+) -> None:
+    """Summary, page, badge and checksums of a run's folder; nothing where no file is whole. The
+    run of the targets in `cut` was ended from outside: they are shown as far as it came.
+    """
+    found = reports(folder, surprises, cut)
     if not found:
         return
     (folder / SUMMARY).write_text(summary.markdown(found), encoding="utf-8")

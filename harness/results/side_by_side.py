@@ -2,7 +2,9 @@
 
 A column is one result file. Causes are the same where they have one id, so a row of that table says
 who differs from Kafka in the same way; nothing is averaged and no target gets a grade, because a
-broker without transactions is not a quarter as good as one that has them.
+broker without transactions is not a quarter as good as one that has them. Where the columns were
+not asked alike, that stands above them (`scopes`); of two runs of one target also what the later
+one brought (`since`).
 """
 
 from __future__ import annotations
@@ -13,11 +15,14 @@ from collections.abc import Mapping, Sequence
 from touchstone.harness.judgement import grades, wording
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
-from touchstone.harness.results import page, summary
+from touchstone.harness.results import page, scopes, since, summary
+from touchstone.harness.results.since import Since
 from touchstone.harness.results.summary import Report
 from touchstone.harness.shown import html as escape
+from touchstone.harness.shown import markdown as marked
 
 CAUSES = 40  # in Markdown; the page has all
+CASES = 20  # named of what a later run brought, of one cause, in Markdown
 NOTHING = "·"
 Table = tuple[list[str], list[list[str]]]  # head and body
 
@@ -44,6 +49,29 @@ def by_target(reports: Sequence[Report]) -> Table:
             f"{len(report.rows) - judged:,}",
         ])  # fmt: skip
     return head, body
+
+
+def by_scope(reports: Sequence[Report]) -> Table:
+    """What the columns were not asked alike; an empty body where they were."""
+    body = [[name, *answers] for name, answers in scopes.differences(reports)]
+    return ["asked", *names(reports)], body
+
+
+def by_kind(one: Since) -> Table:
+    """What a later run brought: how many cases of each kind."""
+    body = [[kind, since.KINDS[kind], f"{len(cases):,}"] for kind, cases in one.cases.items()]
+    return ["what", "which is", "cases"], body
+
+
+def named(one: Since, most: int | None = None) -> Table:
+    """The cases of each kind by cause; of each cause so many, and how many there are more."""
+    body = []
+    for kind in one.cases:
+        for cause, cases in one.causes(kind).items():
+            shown = cases if most is None else cases[:most]
+            more = [f"and {len(cases) - len(shown):,} more"] if len(shown) < len(cases) else []
+            body.append([kind, cause or NOTHING, f"{len(cases):,}", ", ".join([*shown, *more])])
+    return ["what", "rests on", "cases", "which"], body
 
 
 def by_suite(reports: Sequence[Report]) -> Table:
@@ -96,13 +124,30 @@ def _part(number: int, of: int) -> str:
     return f"{number:,} of {of:,}" if of else NOTHING
 
 
+def title(one: Since) -> str:
+    runs = [report.header["run"] for report in (one.earlier, one.later)]
+    builds = [report.header.get("build") or "not known" for report in (one.earlier, one.later)]
+    return f"{one.later.target}: {runs[1]} (build {builds[1]}) since {runs[0]} (build {builds[0]})"
+
+
+UNLIKE = "Not asked alike: figures of the columns are not of the same cases"
+
+
 def markdown(reports: Sequence[Report]) -> str:
-    """The three tables as Markdown."""
+    """The tables as Markdown."""
     head, body = by_cause(reports)
     more = len(body) - CAUSES
-    parts = [
-        "# Touchstone: targets side by side",
-        summary.table(*by_target(reports)),
+    unlike = by_scope(reports)
+    parts = ["# Touchstone: targets side by side", summary.table(*by_target(reports))]
+    parts += [f"## {UNLIKE}", summary.table(*unlike)] if unlike[1] else []
+    for one in since.pairs(reports):
+        parts.append(f"## {marked(title(one))}")
+        parts += (
+            [summary.table(*by_kind(one)), summary.table(*named(one, CASES))]
+            if one.cases
+            else ["Every case came out as it did."]
+        )
+    parts += [
         "## By suite: conforming of judged cases",
         summary.table(*by_suite(reports)),
         "## By cause: cases that rest on it",
@@ -113,9 +158,19 @@ def markdown(reports: Sequence[Report]) -> str:
 
 
 def html(reports: Sequence[Report]) -> str:
-    """The three tables as a page that needs nothing else."""
+    """The tables as a page that needs nothing else."""
+    parts = ["<h1>Targets side by side</h1>", _table(by_target(reports))]
+    unlike = by_scope(reports)
+    parts += [f"<h2>{UNLIKE}</h2>", _table(unlike)] if unlike[1] else []
+    for one in since.pairs(reports):
+        parts.append(f"<h2>{escape(title(one))}</h2>")
+        parts += (
+            [_table(by_kind(one)), _table(named(one))]
+            if one.cases
+            else ["<p>Every case came out as it did.</p>"]
+        )
     return page.document("Touchstone: targets side by side", [
-        "<h1>Targets side by side</h1>", _table(by_target(reports)),
+        *parts,
         "<h2>By suite: conforming of judged cases</h2>", _table(by_suite(reports)),
         "<h2>By cause: cases that rest on it</h2>", _table(by_cause(reports)),
     ])  # fmt: skip

@@ -31,6 +31,7 @@ class Report:
     header: Header
     rows: Sequence[CaseRow]
     surprises: Sequence[Surprise] = field(default=())
+    finished: bool = True  # not cut by an interruption
 
     @cached_property
     def causes(self) -> Causes:
@@ -63,14 +64,23 @@ class Report:
         return tally.not_run(self.rows, self.header["planned"], self.header.get("deselected", 0))
 
     @property
+    def cut(self) -> str:
+        """How far a run came that did not judge all that was planned; else nothing."""
+        planned = self.header["planned"]
+        if self.finished and len(self.rows) >= planned:
+            return ""
+        return f"incomplete: cut after {len(self.rows):,} of {planned:,} cases"
+
+    @property
     def scope(self) -> str:
         return tally.scope(self.header, self.rows)
 
 
 def headline(report: Report) -> str:
-    """How it came out, in one line."""
+    """How it came out, in one line; first of all whether it came to its end."""
     header = report.header
     who = f"{report.target} against {header['oracle']}"
+    who += f": {report.cut}" if report.cut else ""
     cases = sum(cause.unpinned for cause in report.fresh)
     if not cases:
         judged = any(row["verdict"] in JUDGED for row in report.rows)
@@ -147,9 +157,13 @@ def note(one: Cause) -> str:
 
 
 def _pinned(report: Report) -> list[str]:
+    more = len(report.pinned) - NOTES
     return [
-        f"{', '.join(cause.known)}: {wording.title(cause)} ({cases(cause)})"
-        for cause in report.pinned[:NOTES]
+        *(
+            f"{', '.join(cause.known)}: {wording.title(cause)} ({cases(cause)})"
+            for cause in report.pinned[:NOTES]
+        ),
+        *([f"... and {more} more causes"] if more > 0 else []),
     ]
 
 
@@ -168,8 +182,9 @@ def _sections(report: Report) -> list[str]:
         for number, cause in enumerate(report.shown, 1):
             parts.append(_cause_details(number, cause, report))
     if report.causes.notes:
-        told = "\n".join(f"- {shown.markdown(note(one))}" for one in report.causes.notes[:CAUSES])
         count = len(report.causes.notes)
+        told = "\n".join(f"- {shown.markdown(note(one))}" for one in report.causes.notes[:CAUSES])
+        told += f"\n\n... and {count - CAUSES} more notes" if count > CAUSES else ""
         parts.append(_folded(f"{wording.counted(count, 'note')} (they decide nothing)", told))
     rows = [
         [suite, *(str(counted[word] or "") for word in tally.COLUMNS)]

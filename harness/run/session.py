@@ -1,8 +1,9 @@
 """One run of the suites: its judges, its files, its exit code. No pytest in here.
 
 The plugin feeds it claims, cases and what became of them; it keeps the books. What they come to is
-said in `tally`. A run that was interrupted leaves files without a footer, and one process of
-several (`--shard`) leaves parts; every reader refuses both.
+said in `tally`. A run that was interrupted leaves files without a footer, with a page and a summary
+that say how far it came, and one process of several (`--shard`) leaves parts; every reader refuses
+the files of both.
 
 Wall time is read here and in the driver, nowhere else: a row says when and how long.
 """
@@ -10,19 +11,16 @@ Wall time is read here and in the driver, nowhere else: a row says when and how 
 from __future__ import annotations
 
 import datetime
-import importlib.metadata
 import itertools
 import json
 import platform
 import secrets
-import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from touchstone.checkout import ROOT
 from touchstone.harness import exits, known, shown
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement import bundle, card, wording
@@ -39,6 +37,7 @@ from touchstone.harness.results import junit, parts, rows, run_folder, steps, su
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
 from touchstone.harness.run import client_judge, tally
+from touchstone.harness.run.build import build_of, commit
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
 from touchstone.harness.targets import reach
@@ -75,6 +74,7 @@ class Options:
     jobs: int | None = None  # cases at a time where there may be several
     gentle: bool = False  # nothing is set on a target
     follow: bool = False  # brokers are asked wherever a target says that they are
+    build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
 
@@ -139,7 +139,7 @@ class Session:
             self.target_runs.append(TargetRun(judge, [*pins, *own], _arguments(word, options)))
         self.whole = False
         self.suites: frozenset[str] = frozenset()
-        self.planned = False
+        self.planned = self.interrupted = False
         self.not_again = 0  # cases that differ and were not asked again, for want of time
         self.told: list[str] = []  # what was set on targets for this run
         self.kept: list[str] = []  # what was recorded
@@ -255,6 +255,7 @@ class Session:
         """Closes the books; the exit code. `trouble` is an error outside every case."""
         for run in self.target_runs:
             run.surprises = self._surprises(run)
+        self.interrupted = interrupted
         self.exit = self._exit_code(interrupted, trouble)
         if self.options.record:  # first: who interrupts may have no patience with the rest
             self._write(lambda: self._keep_recordings(interrupted))
@@ -266,11 +267,14 @@ class Session:
                     finish = partial(run.writer.finish, finished=finished, exit_code=self.exit)
                     self._write(finish)
                 run.writer.close()
-            run.left = run.judge.close(interrupted=interrupted)
+        try:
+            if (folder := self.folder) is not None:  # first: who interrupts twice ends the closing
+                self._write(lambda: self._write_reports(folder, interrupted))
+        finally:
+            for run in self.target_runs:
+                run.left = run.judge.close(interrupted=interrupted)
         if (allure := self.allure) is not None:
             self._write(lambda: allure.close(run.header for run in self.target_runs))
-        if (folder := self.folder) is not None and not interrupted:
-            self._write(lambda: self._write_reports(folder))
         if self.options.update_expectations and (pins := self.options.expectations) is not None:
             self._write(lambda: self._update_expectations(pins))
         if self.lost:  # whatever was found: who reads the files does not find it
@@ -286,16 +290,24 @@ class Session:
         return tally.worst(codes)
 
     def _surprises(self, run: TargetRun) -> list[Surprise]:
-        whole = self.whole and self.options.shard is None
+        judged = len(run.rows) >= len(run.planned)  # else a pin may be of what was not asked
+        whole = self.whole and self.options.shard is None and judged
         return known.surprises(run.rows, run.pins, self.started.date(), whole=whole)
 
-    def _write_reports(self, folder: Path) -> None:
+    def _write_reports(self, folder: Path, interrupted: bool) -> None:
+        """Summary and page for people, also of a run that was cut, which say so; the files that
+        programs read only of one that was not.
+        """
         if self.options.shard is not None:  # of whole targets only: `touchstone join` writes them
+            return
+        surprises = {one.judge.name: one.surprises for one in self.target_runs}
+        if interrupted:
+            run_folder.write(folder, surprises, cut=frozenset(surprises))
             return
         everything = [(self._header(run), run.rows) for run in self.target_runs]
         for run, rows_of_one in zip(self.target_runs, everything, strict=True):
             junit.write([rows_of_one], self._file(run, "junit.xml"))
-        run_folder.write(folder, {one.judge.name: one.surprises for one in self.target_runs})
+        run_folder.write(folder, surprises)
 
     def _failed(
         self, run: TargetRun, case: Case[AnyJudge], judgement: Judgement
@@ -358,8 +370,13 @@ class Session:
             planned=len(run.planned), part=self._part(run), arguments=run.arguments,
             deselected=len(run.deselected), suites=judge.suites(),
             profiles=[profile.name for profile in judge.told.profiles],
-            configured=configured(judge.target),
+            configured=configured(judge.target), build=self._build(judge),
         )  # fmt: skip
+
+    def _build(self, judge: AnyJudge) -> str | None:
+        if isinstance(judge, ClientJudge):
+            return self.options.build or judge.client.version
+        return build_of(judge.target, self.options.build)
 
     def _part(self, run: TargetRun) -> PartMark | None:
         shard = self.options.shard
@@ -387,9 +404,11 @@ class Session:
         lines = []
         for run in self.target_runs:
             judge = run.judge
+            build = f", build {self.options.build}," if self.options.build else ""
             lines.append(
-                f"target {judge.name} ({judge.target.kind}) against oracle {judge.oracle.name} "
-                f"({judge.oracle.kind}), cases of Kafka {judge.release}: {len(run.planned)}"
+                f"target {judge.name} ({judge.target.kind}){build} against oracle "
+                f"{judge.oracle.name} ({judge.oracle.kind}), "
+                f"cases of Kafka {judge.release}: {len(run.planned)}"
             )
             lines += summary.settings(self._header(run))
         lines += self.told
@@ -399,7 +418,10 @@ class Session:
 
     def summary(self) -> list[str]:
         """What the run found out, the causes first, and what was not run."""
-        reports = (Report(self._header(one), one.rows, one.surprises) for one in self.target_runs)
+        reports = (
+            Report(self._header(one), one.rows, one.surprises, finished=not self.interrupted)
+            for one in self.target_runs
+        )
         return [line for report in reports for line in summary.lines(report)] + [
             *self._not_again(),
             *self.kept,
@@ -436,21 +458,6 @@ def configured(target: Target) -> bool:
 
 def file_word(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "@.+-" else "_" for letter in name)
-
-
-def commit() -> str:
-    """The commit of this checkout, "+" when it has local changes; of an installed package its
-    version; "unknown" outside of git."""
-    if ROOT is None:
-        return importlib.metadata.version("kafka-touchstone")
-    try:
-        done = subprocess.run(
-            ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
-            cwd=ROOT, capture_output=True, text=True, timeout=10, check=True,
-        )  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return done.stdout.strip()
 
 
 def _now() -> datetime.datetime:

@@ -193,6 +193,17 @@ def parse(line: bytes) -> tuple[dict[str, Any], str | None]:
     return value, None
 
 
+def count_judged(file: ResultFile) -> dict[str, int]:
+    """Return how many cases a file without a footer holds, by verdict: what was judged before the
+    run was cut. Of a file that cannot be read none are counted.
+    """
+    try:
+        found = jsonl.read(file.path, incomplete=True, part="part" in file.header)
+    except jsonl.BadResults:
+        return {}
+    return rows.totals(found.cases)
+
+
 def count_lines(path: Path) -> int:
     """The number of the last line, counting one that has no newline; at least 1."""
     with path.open("rb") as file:

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
 from touchstone.harness import shown
+from touchstone.harness.judgement import wording
 from touchstone.harness.spark import summary
 from touchstone.harness.spark.jobs.codes import LETTERS
 from touchstone.harness.spark.runs import Run, target_order
@@ -29,26 +30,32 @@ TEMPLATE = "page.html.j2"
 DETAIL_BYTES = 4 << 20  # budget of the evidence: reasons, answers, findings
 LONGEST_ANSWER = 4_000  # characters of one answer; the Parquet table has all of it
 LISTED = 200  # differences of one case: a target that shifts an array differs everywhere
-STEPS = 2_000  # changes listed; their counts are complete
-TRACKS = 3_000
+STEPS = 2_000  # changes listed, gravest first; their counts are complete
 SEVEREST_FIRST = "BDIKU"
 TIMES = ("median_us", "max_us", "last_us")
 TEXTS = ("connection", "reason", "known", "transcript")
 DIFFERENCE = ("step", "path", "oracle", "target")
+TRACK = ("course", "track", "since", "build", "why", "changes")
 FINDING = ("checker", "step", "path", "sentence")
 SUMMARY = (
     "targets",
     "nights",
+    "runs",
     "trend",
     "changes",
+    "courses",
     "releases",
     "reasons",
+    "reasons_found",
     "causes",
+    "unexplained",
     "rows",
     "files",
     "status",
     "detection",
     "fuzz",
+    "fuzz_causes",
+    "fuzz_found",
 )
 Table = Callable[[str], DataFrame]
 
@@ -81,7 +88,8 @@ class Model:
             self.claims[row["claim"]] = len(self.claim_rows)
             suite = self.suites(row["suite"])
             evidence = json.loads(row["evidence"] or "[]")
-            self.claim_rows.append([row["claim"], suite, row["sentence"], row["level"], evidence])
+            said = [row["claim"], suite, row["sentence"], row["level"], evidence]
+            self.claim_rows.append([*said, node_of(row["claim"], row["where"])])
         for row in cases:
             self.add_case(row["case"], row["claim"], row["api"], row["version"], row["params"])
 
@@ -97,7 +105,8 @@ class Model:
         if case not in self.cases:
             if claim not in self.claims:
                 self.claims[claim] = len(self.claim_rows)
-                self.claim_rows.append([claim, self.suites(claim.split(".")[0]), None, None, []])
+                suite = self.suites(claim.split(".")[0])
+                self.claim_rows.append([claim, suite, None, None, [], []])
             label = case.removeprefix(claim) or case
             self.cases[case] = len(self.case_rows)
             fixed = [self.claims[claim], label, self.text(api), version, json.loads(params or "{}")]
@@ -123,14 +132,22 @@ class Model:
             for d in (row["findings"] or ())[:LISTED]
         ]
         texts = [self.text(row[name]) for name in TEXTS]
-        unlisted = max(0, len(row["differences"] or ()) - LISTED)
-        return [self.cases[row["case"]], *texts, differences, findings, unlisted]
+        unlisted = [max(0, len(row[name] or ()) - LISTED) for name in ("differences", "findings")]
+        return [self.cases[row["case"]], *texts, differences, findings, *unlisted]
 
     def spent(self) -> int:
         """Bytes of interned evidence so far, roughly; asked now and then, never per row."""
         return sum(len(str(s)) + 4 for s in self.strings.numbers) + 24 * len(
             self.differences.numbers
         )
+
+
+def node_of(claim: str, where: str | None) -> list[str]:
+    """The words that ask pytest for a claim; those of a case stand in brackets behind them."""
+    if not where:
+        return []
+    words = wording.node({"claim": claim, "case": claim, "where": where, "target": ""})
+    return [*words[:-1], words[-1].removesuffix("[]")]
 
 
 def write(model: dict[str, Any], place: Path) -> None:
@@ -167,7 +184,7 @@ def model(
     built = Model(targets, cases_of(latest), claims_of(latest))
     codes, times = grids(latest, built)
     details, left_out = details_of(latest, built)
-    tracks = tracks_of(table("history"), built)
+    tracks = tracks_of(found, built)
     steps = steps_of(summary.last_steps(table("changes"), runs), built)
     between = between_of(table("releases"), built)
     slowest = [
@@ -197,7 +214,7 @@ def model(
 
 def claims_of(latest: DataFrame) -> list[Row]:
     said = latest.groupBy("claim").agg(
-        *(f.max(name).alias(name) for name in ("suite", "sentence", "level")),
+        *(f.max(name).alias(name) for name in ("suite", "sentence", "level", "where")),
         f.max(f.to_json("evidence")).alias("evidence"),
     )
     return said.orderBy("suite", "claim").collect()
@@ -244,26 +261,20 @@ def details_of(latest: DataFrame, built: Model) -> tuple[list[list[Any]], int]:
     return details, left_out
 
 
-def tracks_of(history: DataFrame, built: Model) -> list[list[Any]]:
-    """The histories that are not one steady line."""
-    moved = history.where("changes > 0 OR flaky").orderBy(
-        f.desc("flaky"), f.desc("unexplained"), f.desc("changes"), "target", "case"
-    )
+def tracks_of(found: dict[str, Any], built: Model) -> list[list[Any]]:
+    """The histories that are not one steady line, as the summary has them."""
     return [
         [
             built.targets[row["target"]],
-            built.add_case(row["case"], row["claim"], row["api"], row["version"]),
-            row["track"],
-            int(row["flaky"]),
-            row["changes"],
-            row["unexplained"],
+            built.add_case(row["case"], row["claim"]),
+            *(row[name] for name in TRACK),
         ]
-        for row in moved.limit(TRACKS).collect()
+        for row in found["moved"]
     ]
 
 
 def steps_of(steps: DataFrame, built: Model) -> list[list[Any]]:
-    rows = steps.orderBy("kind", "claim", "case", "target").limit(STEPS).collect()
+    rows = steps.orderBy(summary.gravest("kind"), "claim", "case", "target").limit(STEPS).collect()
     return [
         [
             built.targets[row["target"]],
@@ -277,7 +288,11 @@ def steps_of(steps: DataFrame, built: Model) -> list[list[Any]]:
 
 
 def between_of(releases: DataFrame, built: Model) -> list[list[Any]]:
-    rows = releases.orderBy("older", "newer", "kind", "claim", "case").limit(STEPS).collect()
+    rows = (
+        releases.orderBy(summary.gravest("kind"), "older", "newer", "claim", "case")
+        .limit(STEPS)
+        .collect()
+    )
     return [
         [
             built.targets[row["older"]],

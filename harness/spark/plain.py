@@ -1,7 +1,8 @@
 """The table that needs no Spark: one line per target, from the two ends of its newest file.
 
 `make conformance` prints it on every machine, also where Java is missing, so it reads no more than
-headers and footers; the same columns head the Markdown summary and the page.
+headers and footers, and the rows of a run that was cut, which nobody counted; the same columns head
+the Markdown summary and the page.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from touchstone.harness import shown
-from touchstone.harness.spark.inputs import ResultFile
+from touchstone.harness.spark.inputs import ResultFile, count_judged
 from touchstone.harness.spark.runs import Run, ordered, target_order
 
 COLUMNS = ("cases", "conforms", "known", "diverges", "inconclusive", "unsupported", "broken")
@@ -44,9 +45,9 @@ def newest(files: Sequence[ResultFile]) -> list[Run]:
 
 def facts(run: Run) -> dict[str, Any]:
     header, footer = run.source.header, run.source.footer or {}
-    by_verdict = footer.get("by_verdict", {})
+    by_verdict = footer.get("by_verdict") or count_judged(run.source)
     counts = {name: by_verdict.get(name.upper(), 0) for name in COLUMNS if name != "cases"}
-    counts["cases"] = footer.get("cases", 0)
+    counts["cases"] = sum(counts.values())
     if footer.get("exit") == 0:
         counts["known"], counts["diverges"] = counts["diverges"], 0
     planned = header.get("planned") or 0
@@ -57,9 +58,16 @@ def facts(run: Run) -> dict[str, Any]:
         "planned": planned,
         **counts,
         "not_run": max(0, planned - counts["cases"]),
-        "incomplete": run.incomplete,
+        "incomplete": cut_words(run.incomplete, counts["cases"], planned),
         "status": status_of(counts, planned, run.incomplete),
     }
+
+
+def cut_words(reason: str | None, cases: int, planned: int) -> str | None:
+    """How far a run came that was cut, and what shows it; None for one that is whole."""
+    if reason is None:
+        return None
+    return f"cut after {cases:,} of {planned:,} cases ({reason.removeprefix('incomplete: ')})"
 
 
 def oracle_of(target: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ and HTML: nothing here asks what time it is, and every collected table is sorted
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
@@ -125,7 +126,7 @@ class Report:
         runs = [
             replace(run, incomplete=reasons.get(run.source.path, run.incomplete)) for run in runs
         ]
-        self.save("runs", self.runs_df(runs).orderBy("night", "target"))
+        self.save("runs", self.runs_df(runs).orderBy("number", "target"))
         newest = self.table("runs").where("latest").select("run", "target")
         latest = self.table("verdicts").join(f.broadcast(newest), ["run", "target"]).cache()
         self.save("detection", detection.detection(latest))
@@ -134,7 +135,7 @@ class Report:
         self.jobs(latest, runs)
         self.say("writing the summary and the page")
         found = summary.collect(self.table, latest, runs, self.counted)
-        found["fuzz"] = self.fuzz(fuzz_files)
+        found |= self.fuzz(fuzz_files)
         summary.write(found, self.out)
         model = page.model(found, self.table, latest, runs)
         model |= {"folders": page.folders(runs, self.home), "names": self.names}
@@ -148,9 +149,9 @@ class Report:
         size = sum(run.source.size for run in runs)
         self.say(f"reading {len(runs)} result files, {size / 1e6:,.1f} MB")
         lines = ingest.read(self.spark, folder, self.runs_df(runs))
-        nights = len({run.night for run in runs})
+        folders = len({run.number for run in runs})
         self.schemas["verdicts"] = ingest.verdicts(lines).schema
-        strange = ingest.write_verdicts(lines, self.tables / "verdicts", max(2, nights))
+        strange = ingest.write_verdicts(lines, self.tables / "verdicts", max(2, folders))
         self.save("trend", trend.trend(self.table("verdicts")))
         counted = self.table("trend").collect()
         self.counted = {(row["run"], row["target"]): row.asDict() for row in counted}
@@ -183,19 +184,28 @@ class Report:
         self.save("differences", evidence.differences(self.table("verdicts")))
         self.save("findings", evidence.findings(self.table("verdicts")))
 
-    def fuzz(self, files: Sequence[Path]) -> list[dict[str, Any]]:
-        """The tables of fuzz runs; what each campaign came to on each target."""
+    def fuzz(self, files: Sequence[Path]) -> dict[str, Any]:
+        """The tables of fuzz runs; what each campaign came to on each target, and its causes."""
         if not files:
-            return []
-        paths = [str(path) for path in files]
+            return {"fuzz": [], "fuzz_causes": [], "fuzz_found": 0}
+        folder = self.scratch / "fuzz"
+        folder.mkdir()
+        for number, path in enumerate(files):  # names that Hadoop reads as names
+            (folder / f"{number:06}.jsonl").symlink_to(path)
         for name, kind, schema_ in (
             ("fuzz_shards", "shard", schema.FUZZ_SHARD),
             ("fuzz_causes", "cause", schema.FUZZ_CAUSE),
         ):
-            lines = self.spark.read.schema(schema_).json(paths)
-            self.save(name, lines.where(f.col("fuzz") == kind))
-        told = fuzz.campaigns(self.table("fuzz_shards"), self.table("fuzz_causes"))
-        return summary.sorted_rows(told, "target", "campaign")
+            lines = self.spark.read.schema(schema_).json(str(folder))
+            file = f.element_at(f.split(f.col("_metadata.file_name"), r"\."), 1).cast("int")
+            self.save(name, lines.withColumn("rows", file).where(f.col("fuzz") == kind))
+        shards, causes = self.table("fuzz_shards"), self.table("fuzz_causes")
+        played = summary.sorted_rows(fuzz.campaigns(shards, causes), "target", "campaign")
+        rows, count = summary.fuzz_causes(fuzz.distinct(causes), self.names.get("api_key", {}))
+        for row in rows:
+            place = files[row.pop("rows")].parent / row["file"]
+            row["file"] = Path(os.path.relpath(place, self.home.resolve())).as_posix()
+        return {"fuzz": played, "fuzz_causes": rows, "fuzz_found": count}
 
     def runs_df(self, runs: list[Run]) -> DataFrame:
         return ingest.runs_table(self.spark, runs)

@@ -1,11 +1,13 @@
-"""The runs of the input in order: which night each belongs to, and which is a target's newest.
+"""The runs of the input in order: when each was, and which is a target's newest.
 
-A run is (run id, target): one file. A night is a run id; nights are ordered by the earliest start
-any of their files states, then by id, so that a clock which stood still cannot shuffle a trend.
+A run is (run id, target): one file. Run ids are numbered by the earliest start that any of their
+files states, then by id, so that a clock which stood still cannot shuffle a trend. The date of a
+run is the day of that start, as its files state it: several runs may be of one night.
 """
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from typing import Any
 from touchstone.harness.spark.inputs import ResultFile
 
 NUMBERED = re.compile(r"\d+")
+DATE = len("2026-11-28")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,9 @@ class Run:
     """One result file with its place in time. `file` is the name Spark reads it under."""
 
     file: str
-    night: int
-    ordinal: int
+    number: int  # of its run id; 0 is the oldest
+    date: str
+    ordinal: int  # among the runs of its target
     latest: bool
     source: ResultFile
     incomplete: str | None = None
@@ -43,18 +47,31 @@ class Run:
         return (
             self.file,
             header["run"],
-            self.night,
+            self.number,
+            self.date,
             self.ordinal,
             self.latest,
             header["target"],
             *(text(header.get(name)) for name in ("release", "kind", "started")),
             text(footer.get("finished")),
-            *(text(header.get(name)) for name in ("oracle", "oracle_kind", "commit", "seed")),
+            *(text(header.get(name)) for name in ("oracle", "oracle_kind")),
+            *(text(header.get(name)) for name in ("build", "commit", "seed")),
             {str(key): str(value) for key, value in host.items()},
             header.get("planned"),
             footer.get("cases"),
+            bool(header.get("deselected")),
             self.incomplete,
         )
+
+
+def seconds(run: Run) -> float | None:
+    """How long a run took by the clock on the wall; None of one that states no end, or no times."""
+    ends = run.source.header["started"], (run.source.footer or {}).get("finished")
+    try:
+        started, finished = (datetime.datetime.fromisoformat(str(end)) for end in ends)
+        return max(0.0, (finished - started).total_seconds())
+    except (ValueError, TypeError):  # no time, or only one of the two with a zone
+        return None
 
 
 def text(value: object) -> str | None:
@@ -62,14 +79,14 @@ def text(value: object) -> str | None:
 
 
 def ordered(files: Iterable[ResultFile]) -> list[Run]:
-    """The runs by night and target. Files without a header have no place and are left out."""
+    """The runs by number and target. Files without a header have no place and are left out."""
     files = [file for file in files if file.header]
     began: dict[str, str] = {}
     for file in files:
         started = str(file.header["started"])
         began[file.run] = min(began.get(file.run, started), started)
-    nights = {run: i for i, run in enumerate(sorted(began, key=lambda run: (began[run], run)))}
-    inside = sorted(files, key=lambda f: (nights[f.run], target_order(f.target), str(f.path)))
+    numbers = {run: i for i, run in enumerate(sorted(began, key=lambda run: (began[run], run)))}
+    inside = sorted(files, key=lambda f: (numbers[f.run], target_order(f.target), str(f.path)))
     of_target: dict[str, int] = {}
     for file in inside:
         of_target[file.target] = of_target.get(file.target, 0) + 1
@@ -80,7 +97,8 @@ def ordered(files: Iterable[ResultFile]) -> list[Run]:
         runs.append(
             Run(
                 file=f"{number:06d}.jsonl",
-                night=nights[file.run],
+                number=numbers[file.run],
+                date=began[file.run][:DATE],
                 ordinal=ordinal,
                 latest=ordinal == of_target[file.target] - 1,
                 source=file,

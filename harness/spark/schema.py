@@ -57,7 +57,8 @@ RUNS = t.StructType(
     [
         t.StructField("file", t.StringType(), False),  # the name it is staged under
         t.StructField("run", t.StringType(), False),
-        t.StructField("night", t.IntegerType(), False),  # 0 is the oldest run of the input
+        t.StructField("number", t.IntegerType(), False),  # of the run id; 0 is the oldest
+        t.StructField("date", t.StringType(), False),  # of its start
         t.StructField("ordinal", t.IntegerType(), False),  # 0 is the oldest run of the target
         t.StructField("latest", t.BooleanType(), False),  # the newest run of the target
         t.StructField("target", t.StringType(), False),
@@ -67,11 +68,13 @@ RUNS = t.StructType(
         t.StructField("finished", t.StringType()),
         t.StructField("oracle", t.StringType()),
         t.StructField("oracle_kind", t.StringType()),
-        t.StructField("commit", t.StringType()),
+        t.StructField("build", t.StringType()),  # of the target, null where nobody knows
+        t.StructField("commit", t.StringType()),  # of the harness
         t.StructField("seed", t.StringType()),
         t.StructField("host", t.MapType(t.StringType(), t.StringType())),
         t.StructField("planned", t.LongType()),
         t.StructField("cases", t.LongType()),
+        t.StructField("selected", t.BooleanType(), False),  # whether cases were deselected
         t.StructField("incomplete", t.StringType()),  # why, or null
     ]
 )

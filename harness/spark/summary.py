@@ -11,25 +11,33 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as f
 
 from touchstone.harness import shown
 from touchstone.harness.judgement import causes, wording
-from touchstone.harness.model.case_row import CaseRow
+from touchstone.harness.model.case_row import CaseRow, Header
 from touchstone.harness.spark import plain
 from touchstone.harness.spark.jobs.codes import LETTERS
-from touchstone.harness.spark.runs import Run, target_order
+from touchstone.harness.spark.jobs.history import UNSTEADY
+from touchstone.harness.spark.runs import Run, seconds, target_order
 
-SCHEMA = 1
+SCHEMA = 2
 SLOWEST = 50
-FLAKIEST = 100
-REASONS = 200
+MOVED = 200  # cases of one target whose course is not steady
+REASONS = 50  # of one target
+FUZZ_CAUSES = 200  # of one target
 MARKDOWN_ROWS = 30
-EXPLAINED = 20_000  # differing cases whose causes are found, over all targets
+EXPLAINED = 5_000  # differing cases of one target whose causes are found
 EVIDENCE = 100  # differences of one of them that are looked at
+JUDGED_BY = ("build", "commit")
+DIFFERS = "verdict = 'DIVERGES'"
 LISTS = ("differences", "notes", "findings", "failures")
-FACTS = ("release", "kind", "oracle", "oracle_kind", "commit", "seed", "host", "started")
+FACTS = (
+    "release", "kind", "oracle", "oracle_kind", "build", "commit", "seed", "host", "started",
+    "arguments",
+)  # fmt: skip
+COURSES = ("regressed", "flaky", "alternates", "unjudged", "fixed", "changed", "new", "vanished")
 Table = Callable[[str], DataFrame]
 Trend = Mapping[tuple[str, str], dict[str, Any]]  # by run and target
 
@@ -39,6 +47,7 @@ def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: Trend) 
     newest = [run for run in runs if run.latest]
     targets = [target_facts(run, trend) for run in newest]
     targets.sort(key=lambda t: target_order(t["target"]))
+    told, given = reasons(latest)
     return {
         "schema": SCHEMA,
         "status": worst([target["status"] for target in targets]),
@@ -46,23 +55,28 @@ def collect(table: Table, latest: DataFrame, runs: Sequence[Run], trend: Trend) 
         "files": len(runs),
         "detection": detection(table("detection")),
         "targets": targets,
-        "nights": nights(runs),
+        "nights": sorted({run.date for run in runs}),
+        "runs": run_ids(runs),
         "trend": [trend_row(run, trend) for run in runs],
         "suites": sorted_rows(table("suite_release"), "suite", "family", "release"),
         "claims": sorted_rows(table("claim_target"), "suite", "claim", "target"),
         "apis": sorted_rows(table("api_version"), "api", "version", "target"),
         "changes": step_counts(table("changes"), runs),
         "releases": pair_counts(table("releases")),
-        "flaky": flaky(table("history")),
+        "courses": courses(table("history")),
+        "moved": moved(table("history"), runs),
         "slowest": slowest(table("history")),
-        "reasons": reasons(latest),
+        "reasons": told,
+        "reasons_found": given,
         "causes": causes_of(latest),
+        "unexplained": unexplained(latest),
     }
 
 
 def causes_of(latest: DataFrame) -> list[dict[str, Any]]:
     """What each target does differently: equal differences of many cases, told once."""
-    differing = latest.where("verdict = 'DIVERGES'").orderBy("target", "case").limit(EXPLAINED)
+    differing = first_of_target(latest.where(DIFFERS), EXPLAINED, f.asc("case"))
+    differing = differing.orderBy("target", "case")
     shortened = (f.slice(name, 1, EVIDENCE).alias(name) for name in LISTS)
     kept = [name for name in differing.columns if name not in LISTS]
     of_target: dict[str, list[CaseRow]] = {}
@@ -77,6 +91,19 @@ def causes_of(latest: DataFrame) -> list[dict[str, Any]]:
         for target in sorted(of_target, key=target_order)
         for cause in causes.find(of_target[target]).causes
     ]  # fmt: skip
+
+
+def unexplained(latest: DataFrame) -> list[dict[str, Any]]:
+    """How many differing cases of a target are beyond those whose causes are found."""
+    counted = latest.where(DIFFERS).groupBy("target").agg(f.count("*").alias("differing"))
+    more = counted.select("target", (f.col("differing") - EXPLAINED).alias("cases"))
+    return sorted_rows(more.where("cases > 0"), "target")
+
+
+def first_of_target(rows: DataFrame, most: int, *order: Column) -> DataFrame:
+    """The first rows of each target: a target is never left out for others that come before it."""
+    place = f.row_number().over(Window.partitionBy("target").orderBy(*order))
+    return rows.withColumn("place", place).where(f.col("place") <= most).drop("place")
 
 
 def as_read(row: Row) -> CaseRow:
@@ -114,8 +141,9 @@ def target_facts(run: Run, trend: Trend) -> dict[str, Any]:
         "planned": planned,
         **counts,
         "not_run": max(0, planned - counts["cases"]),
-        "incomplete": run.incomplete,
+        "incomplete": plain.cut_words(run.incomplete, counts["cases"], planned),
         "status": plain.status_of(counts, planned, run.incomplete),
+        "seconds": seconds(run),
         "runs": run.ordinal + 1,
     }
 
@@ -129,19 +157,24 @@ def worst(statuses: Sequence[str]) -> str:
     return max(statuses, key=plain.STATUSES.index, default="incomplete")
 
 
-def nights(runs: Sequence[Run]) -> list[dict[str, Any]]:
+def run_ids(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Every run id with its start, oldest first."""
     found: dict[int, dict[str, Any]] = {}
     for run in runs:
         started = str(run.source.header["started"])
-        night = found.setdefault(run.night, {"run": run.source.run, "started": started})
-        night["started"] = min(night["started"], started)
-    return [found[night] for night in sorted(found)]
+        one = found.setdefault(
+            run.number, {"run": run.source.run, "date": run.date, "started": started}
+        )
+        one["started"] = min(one["started"], started)
+    return [found[number] for number in sorted(found)]
 
 
 def trend_row(run: Run, trend: Trend) -> dict[str, Any]:
-    row = {"night": run.night, "target": run.target, "incomplete": run.incomplete}
-    commit = run.source.header.get("commit")
-    return row | {"commit": commit} | counts_of(run, trend)
+    header = run.source.header
+    said = {name: header.get(name) for name in ("run", "target", "started", "build", "commit")}
+    counts = counts_of(run, trend)
+    cut = plain.cut_words(run.incomplete, counts["cases"], header.get("planned") or 0)
+    return said | {"date": run.date, "incomplete": cut, "seconds": seconds(run)} | counts
 
 
 def sorted_rows(table: DataFrame, *keys: str) -> list[dict[str, Any]]:
@@ -168,11 +201,62 @@ def pair_counts(releases: DataFrame) -> list[dict[str, Any]]:
     return sorted_rows(counted, "older", "newer", "kind")
 
 
-def flaky(history: DataFrame) -> list[dict[str, Any]]:
-    names = ("target", "case", "track", "changes", "unexplained", "flake_rate")
-    worst_first = [f.desc("unexplained"), f.desc("changes"), f.asc("target"), f.asc("case")]
-    rows = history.where("flaky").orderBy(*worst_first).limit(FLAKIEST).select(*names)
-    return [row.asDict() for row in rows.collect()]
+def courses(history: DataFrame) -> list[dict[str, Any]]:
+    """How many cases of each target took which course over its runs; the steady ones too."""
+    return sorted_rows(history.groupBy("target", "course").agg(f.count("*").alias("cases")),
+                       "target", "course")  # fmt: skip
+
+
+def moved(history: DataFrame, runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """The cases that are not steady, gravest first, with the run that brought what they are now."""
+    names = (
+        "target",
+        "case",
+        "claim",
+        "course",
+        "track",
+        "since",
+        "changes",
+        "flake_rate",
+        "wavered",
+    )
+    rows = history.where("course <> 'steady'")
+    more = ("one_build", f.col("since").alias("ordinal"))
+    order = (gravest("course"), f.desc("changes"), f.asc("case"))
+    rows = first_of_target(rows, MOVED, *order)
+    overall = (gravest("course"), f.asc("target"), *order[1:])
+    found = [row.asDict() for row in rows.orderBy(*overall).select(*names, *more).collect()]
+    at = {(run.target, run.ordinal): run.source.header for run in runs}
+    for row in found:
+        header = at[row["target"], row["ordinal"]]
+        began = row["course"] not in UNSTEADY
+        row["since"] = header["run"] if began else None
+        row["build"] = header.get("build") if began else None
+        before = at.get((row["target"], row["ordinal"] - 1))
+        row["why"] = why(row, before, header)
+    return found
+
+
+def gravest(column: str) -> Column:
+    """The gravest course of a case, or kind of a change, first."""
+    return f.array_position(f.array(*map(f.lit, COURSES)), f.col(column))
+
+
+def why(row: Mapping[str, Any], before: Header | None, now: Header) -> str:
+    """Why a case is called what it is called, where its verdicts and builds do not say so.
+
+    `before` and `now` are of the runs between which its present verdict began.
+    """
+    if row["course"] == "alternates":
+        return "to and fro; the builds are not known"
+    if row["course"] == "flaky":
+        one_build = ["one build gave several verdicts"] if row["one_build"] else []
+        wavered = ["one run gave several verdicts"] if row["wavered"] else []
+        return ", ".join([*one_build, *wavered])
+    builds, judges = ([(run or {}).get(name) for run in (before, now)] for name in JUDGED_BY)
+    if builds[0] and builds[0] == builds[1] and judges[0] != judges[1]:
+        return "the build is the same, the Touchstone that judged it is not"
+    return ""
 
 
 def slowest(history: DataFrame) -> list[dict[str, Any]]:
@@ -182,14 +266,32 @@ def slowest(history: DataFrame) -> list[dict[str, Any]]:
     return [row.asDict() for row in rows.collect()]
 
 
-def reasons(latest: DataFrame) -> list[dict[str, Any]]:
-    """Why cases were not judged. A difference is its own reason and stands elsewhere; a reason
-    that names its own case is one with the others of its kind."""
+def reasons(latest: DataFrame) -> tuple[list[dict[str, Any]], int]:
+    """Why cases were not judged, the commonest of each target; and how many reasons there are.
+
+    A difference is its own reason and stands elsewhere; a reason that names its own case is one
+    with the others of its kind.
+    """
     given = latest.where(f.col("code").isin("U", "I", "B") & f.col("reason").isNotNull())
     given = given.withColumn("reason", f.replace("reason", "case", f.lit("this case")))
     counted = given.groupBy("target", "verdict", "reason").agg(f.count("*").alias("cases"))
-    rows = counted.orderBy(f.desc("cases"), "target", "verdict", "reason").limit(REASONS)
-    return [row.asDict() for row in rows.collect()]
+    order = (f.desc("cases"), f.asc("verdict"), f.asc("reason"))
+    rows = first_of_target(counted, REASONS, *order)
+    rows = rows.orderBy(f.desc("cases"), "target", "verdict", "reason")
+    return [row.asDict() for row in rows.collect()], counted.count()
+
+
+def fuzz_causes(told: DataFrame, apis: Mapping[int, str]) -> tuple[list[dict[str, Any]], int]:
+    """The causes of fuzz runs by target, the most met first, with their APIs' names; and how many
+    there are.
+    """
+    most_met = (f.desc("members"), f.asc("campaign"), f.asc("oracle"), f.asc("key"))
+    order = (f.asc("target"), *most_met, f.asc("behaviour"))
+    rows = first_of_target(told, FUZZ_CAUSES, *order[1:]).orderBy(*order).collect()
+    found = [row.asDict() for row in rows]
+    for row in found:
+        row["api"] = apis.get(row["key"], "no API" if row["key"] < 0 else f"API {row['key']}")
+    return found, told.count()
 
 
 def write(found: dict[str, Any], out: Path) -> None:
@@ -200,26 +302,67 @@ def write(found: dict[str, Any], out: Path) -> None:
 
 def markdown(found: dict[str, Any]) -> str:
     """The figures for a pull request: targets, suites, what changed, what was not judged."""
-    scope = f"{found['rows']:,} rows of {found['files']} runs on {len(found['nights'])} nights"
+    scope = f"{found['rows']:,} rows of {wording.counted(found['files'], 'run')}{when(found)}"
     parts = [f"# Touchstone: {found['status']}", scope, plain.markdown(found["targets"])]
+    if not found["targets"]:  # rows of fuzz runs alone
+        parts = ["# Touchstone: no target was judged"]
     if found["detection"]["planted"]:
         parts.append("{caught} of {planted} planted defects caught".format(**found["detection"]))
-    why = ("target", "where", "what", "cases")
-    parts += section("Causes", found["causes"][:MARKDOWN_ROWS], why)
+    parts += causes_by_target(found)
     parts += section("Suites", found["suites"], ("suite", "family", "release", *plain.COLUMNS))
     parts += section("Since the run before", found["changes"], ("target", "kind", "cases"))
+    parts += section("Over all runs", found["courses"], ("target", "course", "cases"))
+    moved = ("course", "target", "case", "track", "since", "build", "why")
+    parts += section("Cases that are not steady", found["moved"], moved, total_moved(found))
     between = ("older", "newer", "kind", "cases")
     parts += section("Between neighbouring releases", found["releases"], between)
     reasons = ("cases", "target", "verdict", "reason")
-    parts += section("Reasons", found["reasons"][:MARKDOWN_ROWS], reasons)
-    flaky = ("target", "case", "track", "flake_rate")
-    parts += section("Flaky", found["flaky"][:MARKDOWN_ROWS], flaky)
+    parts += section("Reasons", found["reasons"], reasons, found["reasons_found"])
+    fuzz = ("target", "campaign", "oracle", "api", "sentence", "members", "repeats", "file")
+    parts += section("Causes of fuzz runs", found["fuzz_causes"], fuzz, found["fuzz_found"])
     return "\n\n".join(parts) + "\n"
 
 
-def section(title: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
+def when(found: dict[str, Any]) -> str:
+    dates = found["nights"]
+    if len(dates) > 1:
+        return f" on {len(dates)} dates, {dates[0]} to {dates[-1]}"
+    return f" on {dates[0]}" if dates else ""
+
+
+def total_moved(found: dict[str, Any]) -> int:
+    return sum(row["cases"] for row in found["courses"] if row["course"] != "steady")
+
+
+def causes_by_target(found: dict[str, Any]) -> list[str]:
+    """A table for each target that diverges: one with many causes must not hide another's."""
+    of_target: dict[str, list[dict[str, Any]]] = {}
+    for row in found["causes"]:
+        of_target.setdefault(row["target"], []).append(row)
+    parts = []
+    for target, rows in of_target.items():
+        title = f"Causes: {target}, {wording.counted(len(rows), 'cause')}"
+        parts += section(title, rows, ("where", "what", "cases"))
+    for row in found["unexplained"]:
+        cases = wording.counted(row["cases"], "case")
+        parts.append(f"{row['target']}: causes of {cases} more were not looked for")
+    return parts
+
+
+def section(
+    title: str, rows: Sequence[dict[str, Any]], names: Sequence[str], total: int | None = None
+) -> list[str]:
+    """A table with its title; of more than MARKDOWN_ROWS rows, how many there are more."""
     if not rows:
         return []
+    first = rows[:MARKDOWN_ROWS]
     lines = [names, ["---"] * len(names)]
-    lines += [[shown.markdown(str(row[name])) for name in names] for row in rows]
-    return [f"## {title}", "\n".join(f"| {' | '.join(line)} |" for line in lines)]
+    lines += [[shown.markdown(cell_of(row[name])) for name in names] for row in first]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    more = (len(rows) if total is None else total) - len(first)
+    said = [f"... and {more:,} more, in index.html and summary.json"] if more > 0 else []
+    return [f"## {shown.markdown(title)}", table, *said]
+
+
+def cell_of(value: object) -> str:
+    return "" if value is None else str(value)

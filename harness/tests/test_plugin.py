@@ -163,6 +163,18 @@ def test_what_is_flaky_is_not_recorded(suite, kafka):
     done.stderr.fnmatch_lines(["*--again and --record*"])
 
 
+def test_the_build_of_a_run_is_what_its_user_says(suite, kafka):
+    told = suite("--target", kafka, "--build", "nightly 7")
+    assert results(suite).header["build"] == "nightly 7"
+    told.stdout.fnmatch_lines([f"target {kafka} (external), build nightly 7, against oracle *"])
+
+
+def test_one_build_is_of_one_target(suite, kafka, liar):
+    told = suite("--target", kafka, "--target", liar, "--build", "nightly 7")
+    assert told.ret == pytest.ExitCode.USAGE_ERROR
+    told.stderr.fnmatch_lines(["*--build names the build of one target*"])
+
+
 def test_targets_are_judged_side_by_side(suite, kafka, liar):
     done = suite("--target", liar, "--target", kafka, "--oracle", kafka)
     assert done.ret == 1
@@ -368,10 +380,19 @@ def test_an_interrupted_run_has_no_footer(suite, kafka):
             raise KeyboardInterrupt
     """
     )
-    assert suite("--target", kafka, "--oracle", kafka).ret == 3
+    done = suite("--target", kafka, "--oracle", kafka, "--jobs", "1")
+    assert done.ret == 3
     (path,) = (suite.path / "out").glob("*/*.jsonl")
     with pytest.raises(jsonl.BadResults, match="no footer"):
         jsonl.read(path)
+    judged = len(jsonl.read(path, incomplete=True).cases)
+    assert judged == VERSIONS
+    cut = f"incomplete: cut after {judged} of {VERSIONS + 1} cases"
+    done.stdout.fnmatch_lines([f"{kafka} *: {cut}: no new difference"])
+    for name in ("summary.md", "index.html", "badge.svg"):
+        text = (path.parent / name).read_text()
+        assert (cut if name != "badge.svg" else "incomplete, ") in text, name
+    assert not list(path.parent.glob("*.junit.xml"))
 
 
 def test_pins_make_a_difference_expected_and_are_held_to_it(suite, kafka, liar):

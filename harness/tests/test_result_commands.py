@@ -71,7 +71,7 @@ def test_what_is_no_result_file_is_refused_in_one_line(tmp_path, command, text):
     path.write_text(text)
     done = run(command, path)
     assert done.exit_code == 3 and done.output.count("\n") == 1 and "other.jsonl" in done.output
-    assert run(command, tmp_path / "nowhere").exit_code == 3
+    assert run(command, tmp_path / "nowhere").exit_code == 4
 
 
 def test_a_file_of_pins_that_is_none_is_refused_and_kept(results, tmp_path):

@@ -138,6 +138,7 @@ function caseNodes(t, c) {
     );
   if (!d)
     return nodes.concat(
+      commandNodes(t, c, null),
       k === "C"
         ? h("p", { class: "soft" }, "Answered as Kafka does.")
         : k === "."
@@ -153,7 +154,7 @@ function caseNodes(t, c) {
   nodes.push(differenceNodes(d, t));
   if (d.findings.length)
     nodes.push(
-      h("h3", {}, "Findings of the passive checkers"),
+      h("h3", {}, "Findings of the passive checkers" + (more(d.unfound) || "")),
       d.findings.map(([checker, step, path, sentence]) =>
         h(
           "div",
@@ -179,22 +180,14 @@ function caseNodes(t, c) {
           "a",
           {
             class: "mono",
-            href: D.folders[t] + "/" + d.transcript.split("/").map(encodeURIComponent).join("/"),
+            href: address(D.folders[t] + "/" + d.transcript),
           },
           d.transcript,
         ),
-        h(
-          "div",
-          { class: "soft" },
-          "the bytes in both directions; ",
-          h("code", {}, "touchstone diff"),
-          " and ",
-          h("code", {}, "touchstone replay"),
-          " read it",
-        ),
+        h("div", { class: "soft" }, "the bytes in both directions, as they were"),
       ),
     );
-  return nodes;
+  return nodes.concat(commandNodes(t, c, d.transcript));
 }
 
 function claimHead(k) {
@@ -330,7 +323,10 @@ function openRun(t) {
       "oracle",
       r.oracle ? r.oracle + (live(r) ? " (live)" : " (recorded answers, no live Kafka)") : "none",
     ],
-    ["commit", r.commit],
+    ["wall time", r.seconds === null ? null : wall(r.seconds)],
+    ["time of its cases", seconds(r.us)],
+    ["build of the target", r.build || "not known (--build says it)"],
+    ["commit of Touchstone", r.commit],
     ["seed", r.seed],
     ...Object.entries(r.host || {}).map(([k, v]) => ["host " + k, v]),
     ["planned", r.planned === null ? null : num(r.planned)],

@@ -11,6 +11,7 @@ const KINDS = {
   B: { word: "broken", mark: "!" },
   ".": { word: "no such case here", mark: "" },
   "-": { word: "absent", mark: "" },
+  "/": { word: "not run", mark: "" },
 };
 const WORST = "BDIKUC";
 const STATUS = {
@@ -58,6 +59,7 @@ function detail(t, c) {
     differences: r[5].map((n) => D.differences[n].map(text)),
     findings: r[6].map((n) => D.findings[n].map(text)),
     unlisted: r[7],
+    unfound: r[8],
   };
 }
 
@@ -114,6 +116,12 @@ TO_SEE.sort((a, b) => WORST.indexOf(a[2]) - WORST.indexOf(b[2]) || a[1] - b[1] |
 const oracleName = (t) => t.oracle.replace(/^(recorded|kafka|docker)@/, "Kafka ");
 const live = (t) => t.oracle_kind !== "recorded";
 const num = (n) => n.toLocaleString("en-US");
+/* How long a run took by the clock on the wall; one that was cut states no end. */
+const wall = (s) =>
+  s === null ? "·" : s >= 3600 ? (s / 3600).toFixed(1) + " h" : seconds(s * 1e6);
+const RUNS = D.summary.runs;
+const DATES = D.summary.nights;
+const when = (stamp) => (stamp || "").replace("T", " ").slice(0, 16);
 const seconds = (us) =>
   us >= 60e6
     ? (us / 60e6).toFixed(1) + " min"

@@ -180,9 +180,20 @@ const legend = () =>
 function trackNode(track) {
   return h(
     "span",
-    { class: "track", title: "oldest run left, newest right" },
+    { class: "track", title: "oldest run left, newest right: " + track },
     track
       .split("")
-      .map((k) => h("span", { class: k === "-" ? "none" : k }, k === "-" ? "·" : KINDS[k].mark)),
+      .map((k) =>
+        h(
+          "span",
+          { class: KINDS[k].mark ? k : "none", title: KINDS[k].word },
+          KINDS[k].mark || (k === "-" ? "·" : " "),
+        ),
+      ),
   );
 }
+
+/* What a list does not show, in words; nothing where it shows all. */
+const more = (n, noun) =>
+  n > 0 ? " and " + num(n) + " more" + (noun ? " " + noun + (n === 1 ? "" : "s") : "") : null;
+const note = (words) => (words ? h("p", { class: "soft" }, words) : null);

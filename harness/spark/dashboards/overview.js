@@ -15,7 +15,8 @@ function targetsTable() {
         "",
         numeric("cases"),
         ...shown.map((n) => numeric(n.replace("_", " "))),
-        numeric("time"),
+        numeric("wall time"),
+        "Build",
         "Run",
       ),
       h(
@@ -31,7 +32,14 @@ function targetsTable() {
               onkeydown: (e) => e.key === "Enter" && openRun(i),
             },
             h("td", {}, statusBadge(t)),
-            h("td", { class: "mono" }, t.target),
+            h(
+              "td",
+              { class: "mono" },
+              t.target,
+              t.runs === 1 && RUNS.length > 1
+                ? h("span", { title: "its first run in this report" }, " ", tag("new"))
+                : null,
+            ),
             h("td", {}, oracleTag(t)),
             h("td", {}, bar(t)),
             h("td", { class: "n" }, num(t.cases)),
@@ -42,8 +50,9 @@ function targetsTable() {
                 t[n] ? num(t[n]) : "·",
               ),
             ),
-            h("td", { class: "n soft" }, seconds(t.us)),
-            h("td", { class: "soft mono" }, t.run),
+            h("td", { class: "n soft" }, wall(t.seconds)),
+            h("td", { class: "soft mono" }, t.build || "not known"),
+            h("td", { class: "soft mono", title: when(t.started) }, t.run),
           ),
         ),
       ),
@@ -92,7 +101,7 @@ function hero() {
     [sum("unsupported"), "unsupported, proved", "U"],
     [sum("not_run"), "planned and not run", "I"],
   ];
-  const newest = D.summary.nights[D.summary.nights.length - 1];
+  const newest = RUNS[RUNS.length - 1];
   const commits = [...new Set(T.map((t) => t.commit).filter(Boolean))];
   const s = STATUS[D.summary.status];
   return h(
@@ -126,20 +135,27 @@ function hero() {
       h("dt", {}, "newest run"),
       h("dd", { class: "mono" }, newest.run),
       h("dt", {}, "started"),
-      h("dd", { class: "mono" }, newest.started),
+      h("dd", { class: "mono" }, when(newest.started)),
+      h("dt", {}, "dates"),
+      h("dd", { class: "mono" }, dates()),
       commits.length
         ? [
-            h("dt", {}, "commit"),
+            h("dt", {}, "Touchstone"),
             h(
               "dd",
               { class: "mono" },
-              commits.length === 1 ? commits[0].slice(0, 12) : plural(commits.length, "commit"),
+              commits.length === 1 ? commits[0].slice(0, 12) : plural(commits.length, "version"),
             ),
           ]
         : null,
     ),
   );
 }
+
+const dates = () =>
+  DATES.length === 1
+    ? DATES[0]
+    : DATES.length + ", " + DATES[0] + " to " + DATES[DATES.length - 1];
 
 function overview() {
   const nodes = T.length ? [hero()] : [];
@@ -161,11 +177,15 @@ function overview() {
           .join(" · "),
       ),
     );
+  if (!T.length) return fuzzNodes();
   nodes.push(title("Targets", "newest run of each; a row opens its run"), targetsTable());
   nodes.push(title("Suites", "cases; a mark stands before the count of its kind"), suiteMatrix());
   const told = D.summary.causes;
   if (told.length)
-    nodes.push(title("Causes", "equal differences of many cases, told once"), causesTable(told));
+    nodes.push(
+      title("Causes", "of each target; equal differences of many cases stand there once"),
+      causesTable(told),
+    );
   const top = topClaims();
   nodes.push(
     title("Where targets differ", top.length ? null : ""),
@@ -188,19 +208,49 @@ function overview() {
       title("Planted defects", `${num(caught)} of ${num(planted)} caught by the suites`),
       detectionTable(),
     );
-  if (D.summary.fuzz.length) nodes.push(title("Fuzz campaigns", "of all runs"), fuzzTable());
+  nodes.push(fuzzNodes());
   if (D.summary.reasons.length) nodes.push(title("Not judged, and why"), reasonsTable());
   return nodes;
 }
 
-/* What targets do differently: those that most cases rest on. */
+/* What targets do differently, target by target: one with many causes must not hide another's. */
+const FEW = 10;
 function causesTable(told) {
-  const shown = [...told].sort((a, b) => b.cases - a.cases).slice(0, 30);
+  const of = new Map();
+  told.forEach((c) => of.set(c.target, (of.get(c.target) || []).concat(c)));
+  const unexplained = new Map(D.summary.unexplained.map((r) => [r.target, r.cases]));
+  return [...of].map(([target, causes]) => {
+    const few = T.length > 1 ? FEW : 30;
+    const box = h("div", { class: "causes" });
+    const paint = (all) => {
+      const shown = all ? causes : causes.slice(0, few);
+      box.replaceChildren(
+        causeRows(target, causes.length, shown),
+        causes.length > shown.length
+          ? h(
+              "button",
+              { class: "more", onclick: () => paint(true) },
+              more(causes.length - shown.length, "cause").trim() + " of " + target,
+            )
+          : "",
+        note(
+          unexplained.has(target)
+            ? "causes of " + plural(unexplained.get(target), "case") + " more were not looked for"
+            : "",
+        ) || "",
+      );
+    };
+    paint(false);
+    return box;
+  });
+}
+
+function causeRows(target, count, shown) {
   return card(
     h(
       "table",
       {},
-      head(numeric("cases"), "Target", "Kind", "Where", "What"),
+      head(numeric("cases"), target + ": " + plural(count, "cause"), "What"),
       h(
         "tbody",
         {},
@@ -209,17 +259,12 @@ function causesTable(told) {
             "tr",
             { class: "go", tabindex: 0, onclick: () => go("differences", c.example) },
             h("td", { class: "n" }, num(c.cases)),
-            h("td", { class: "mono" }, c.target),
-            h("td", { class: "soft" }, c.kind),
-            h("td", { class: "mono" }, c.where),
+            h("td", {}, h("span", { class: "mono" }, c.where), h("div", { class: "soft" }, c.kind)),
             h("td", {}, c.what),
           ),
         ),
       ),
     ),
-    told.length > shown.length
-      ? h("p", { class: "soft" }, plural(told.length - shown.length, "more cause"))
-      : null,
   );
 }
 
@@ -247,44 +292,6 @@ function detectionTable() {
     ),
   );
 }
-const more = (n) => (n > 0 ? " and " + num(n) + " more" : null);
-
-/* What campaigns played and found; a cause that did not repeat five times is unsteady. */
-function fuzzTable() {
-  return card(
-    h(
-      "table",
-      {},
-      head(
-        "Target",
-        "Campaign",
-        numeric("executions"),
-        numeric("per second"),
-        numeric("signatures"),
-        numeric("causes"),
-        numeric("unsteady"),
-      ),
-      h(
-        "tbody",
-        {},
-        D.summary.fuzz.map((x) =>
-          h(
-            "tr",
-            {},
-            h("td", { class: "mono" }, x.target),
-            h("td", {}, x.campaign, x.died ? " (the target died)" : null),
-            h("td", { class: "n" }, num(x.executions)),
-            h("td", { class: "n" }, num(Math.round((x.executions * x.shards) / (x.seconds || 1)))),
-            h("td", { class: "n" }, num(x.signatures)),
-            h("td", { class: "n" }, num(x.causes)),
-            h("td", { class: "n" }, num(x.unsteady)),
-          ),
-        ),
-      ),
-    ),
-  );
-}
-
 /* One line per claim: its worst case. */
 function topClaims() {
   const seen = new Set();
@@ -295,27 +302,30 @@ function topClaims() {
 }
 
 function reasonsTable() {
-  return card(
-    h(
-      "table",
-      {},
-      head(numeric("cases"), "Target", "Verdict", "Reason"),
+  const rows = D.summary.reasons;
+  const table = (part) =>
+    card(
       h(
-        "tbody",
+        "table",
         {},
-        D.summary.reasons.map((r) =>
-          h(
-            "tr",
-            {},
-            h("td", { class: "n" }, num(r.cases)),
-            h("td", { class: "mono" }, r.target),
-            h("td", {}, badge(CODE_OF[r.verdict.toLowerCase()])),
-            h("td", {}, r.reason),
+        head(numeric("cases"), "Target", "Verdict", "Reason"),
+        h(
+          "tbody",
+          {},
+          part.map((r) =>
+            h(
+              "tr",
+              {},
+              h("td", { class: "n" }, num(r.cases)),
+              h("td", { class: "mono" }, r.target),
+              h("td", {}, badge(CODE_OF[r.verdict.toLowerCase()])),
+              h("td", {}, r.reason),
+            ),
           ),
         ),
       ),
-    ),
-  );
+    );
+  return [paged(rows, table), note(more(D.summary.reasons_found - rows.length, "reason"))];
 }
 
 function said(t, c) {

@@ -11,7 +11,7 @@ const TABS = {
       D.summary.changes.filter((r) => r.kind === "regressed").reduce((n, r) => n + r.cases, 0) ||
       "",
   ],
-  stability: ["Stability", stability, () => D.tracks.filter((r) => r[3]).length || ""],
+  stability: ["Stability", stability, () => courses("flaky") + courses("alternates") || ""],
   runs: ["Runs", runs, () => ""],
 };
 let TAB = "overview";
@@ -116,5 +116,6 @@ document.getElementById("scope").textContent =
   plural(T.length, "target") +
   " · " +
   plural(cases, "case") +
-  (D.summary.nights.length > 1 ? " · " + plural(D.summary.nights.length, "run") : "");
+  (RUNS.length ? " · " + plural(RUNS.length, "run") + " on " : "") +
+  (DATES.length > 1 ? plural(DATES.length, "date") : DATES.join(""));
 route();

@@ -1,4 +1,4 @@
-"""Fuzz runs: what each campaign played on each target, and how many causes it found."""
+"""Fuzz runs: what each campaign played on each target, and which causes it found."""
 
 from __future__ import annotations
 
@@ -13,16 +13,34 @@ BY = ("target", "campaign")
 def campaigns(shards: DataFrame, causes: DataFrame) -> DataFrame:
     """One row per target and campaign, over all runs. `signatures` is the most that one shard saw;
     a cause that did not repeat is counted as unsteady.
+
+    Shards of one run play at the same time, and runs one after the other: `seconds` is the sum
+    over runs of the longest shard.
     """
-    played = shards.groupBy(*BY).agg(
+    of_run = shards.groupBy(*BY, "run", "rows").agg(
         f.count(f.lit(1)).alias("shards"),
         f.sum("executions").alias("executions"),
-        f.sum("seconds").alias("seconds"),
+        f.max("seconds").alias("seconds"),
         f.max("signatures").alias("signatures"),
         f.count("died").alias("died"),
+    )
+    played = of_run.groupBy(*BY).agg(
+        *(f.sum(name).alias(name) for name in ("shards", "executions", "seconds", "died")),
+        f.max("signatures").alias("signatures"),
     )
     found = causes.groupBy(*BY).agg(
         f.count_if(f.col("repeats") == REPLAYS).alias("causes"),
         f.count_if(f.col("repeats") < REPLAYS).alias("unsteady"),
     )
     return played.join(found, list(BY), "left").fillna(0, ["causes", "unsteady"])
+
+
+def distinct(causes: DataFrame) -> DataFrame:
+    """One row per cause and target: how often it was met, in how many runs, and the newest file."""
+    newest = f.struct("rows", "sentence", "steps", "bytes", "repeats", "file")
+    found = causes.groupBy(*BY, "oracle", "key", "behaviour").agg(
+        f.sum("members").alias("members"),
+        f.count_distinct("rows").alias("runs"),
+        f.max(newest).alias("newest"),
+    )
+    return found.select(*BY, "oracle", "key", "behaviour", "members", "runs", "newest.*")

@@ -7,9 +7,18 @@ import html.parser
 import pytest
 
 from touchstone.harness.known import FIXED, Surprise
-from touchstone.harness.results import jsonl, page, run_folder, side_by_side, summary
+from touchstone.harness.results import (
+    badge,
+    jsonl,
+    page,
+    run_folder,
+    side_by_side,
+    since,
+    summary,
+)
 from touchstone.harness.results.summary import Report
 from touchstone.harness.tests.results.runs import TARGET, difference, failing, head, rows
+from touchstone.harness.tests.spark.made import NOTE, case_row
 
 REPORT = Report(head(), rows(), [Surprise(FIXED, "k-1", "it conforms")])
 
@@ -44,6 +53,27 @@ def test_twenty_causes_are_shown_and_the_others_counted():
     assert "20. CreateTopics" in text and "21. CreateTopics" not in text
     assert "... and 10 more causes" in text
     assert "... and 10 more causes" in summary.markdown([Report(head(), many)])
+
+
+def test_notes_and_pinned_causes_that_are_not_shown_are_counted():
+    many = [
+        failing(f"topics.c{i}[v4]", difference(f"f{i:03}", kind="value"), known=f"k-{i}",
+                notes=[NOTE | {"path": f"note_{i:03}"}])
+        for i in range(30)
+    ]  # fmt: skip
+    text = summary.markdown([Report(head(), many)])
+    assert f"... and {30 - summary.NOTES} more causes" in text
+    assert f"... and {30 - summary.CAUSES} more notes" in text
+
+
+@pytest.mark.parametrize(("finished", "judged"), [(False, 6), (False, 2), (True, 2)])
+def test_a_run_that_was_cut_says_how_far_it_came(finished, judged):
+    report = Report(head(), rows()[:judged], finished=finished)
+    told = f"incomplete: cut after {judged} of 6 cases"
+    assert told in summary.headline(report)
+    assert told in summary.markdown([report]) and told in page.render([report])
+    assert badge.of([report]).message.startswith("incomplete, ")
+    assert not Report(head(), rows()).cut
 
 
 def test_a_run_without_a_difference_says_so_and_its_scope():
@@ -170,6 +200,82 @@ def test_targets_stand_side_by_side_by_suite_and_by_cause():
     assert side_by_side.by_target([REPORT, OTHER])[1][1] == [
         "other@1.0", "recorded@4.3", "1 of 2", "1", "1", "0",
     ]  # fmt: skip
+
+
+def test_columns_that_were_asked_alike_need_no_word():
+    assert side_by_side.by_scope([REPORT, Report(head(run="run-22"), rows())])[1] == []
+    assert side_by_side.UNLIKE not in side_by_side.markdown([REPORT])
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "answers"),
+    [
+        ({"profiles": ["authorizer"]}, "profiles", ["none named", "authorizer"]),
+        ({"release": "3.9"}, "release", ["Kafka 0.1", "Kafka 3.9"]),
+        ({"deselected": 118}, "deselected", ["0 cases", "118 cases"]),
+        ({"oracle": "recorded@3.9"}, "oracle", ["recorded@4.3", "recorded@3.9"]),
+        ({"configured": False}, "settings", ["not known", "the target's own"]),
+        ({"planned": 12}, "cases", ["6 of 6 planned", "6 of 12 planned"]),
+        ({"arguments": ["--strict-notes"]}, "notes", ["do not", "decide too"]),
+        ({"commit": "0.2.0"}, "judged by", ["Touchstone c0ffee", "Touchstone 0.2.0"]),
+    ],
+)
+def test_columns_that_were_not_asked_alike_say_in_what(changed, name, answers):
+    other = Report(head(run="run-22", **changed), rows())
+    assert side_by_side.by_scope([REPORT, other])[1] == [[name, *answers]]
+    for text in (side_by_side.markdown([REPORT, other]), side_by_side.html([REPORT, other])):
+        assert side_by_side.UNLIKE in text
+
+
+def test_columns_of_other_cases_count_those_and_what_was_judged():
+    fewer = Report(head(run="run-22", planned=4), rows()[:4])
+    assert {name: answers for name, *answers in side_by_side.by_scope([REPORT, fewer])[1]} == {
+        "cases": ["6 of 6 planned", "4 of 4 planned"], "judged": ["5 cases", "4 cases"],
+        "cases of its own": ["2", "0"],
+    }  # fmt: skip
+
+
+EARLIER = "CDDDCIUCC-"
+LATER = "DCDdICD-CC"
+BECAME = [
+    "new", "fixed", None, "differs otherwise", "no longer judged", "judged again", "changed",
+    "not in the later", None, "not in the earlier",
+]  # fmt: skip
+
+
+def run_of(codes, run):
+    made = [
+        case_row(f"topics.c{i}[v4]", code.upper(), TARGET, signature=code)
+        for i, code in enumerate(codes)
+        if code != "-"
+    ]
+    return Report(head(run=run, started=f"2026-11-{run[-2:]}T01:00:00Z"), made)
+
+
+def test_a_later_run_of_a_target_says_what_it_brought():
+    earlier, later = run_of(EARLIER, "run-21"), run_of(LATER, "run-22")
+    (one,) = since.pairs([later, earlier])
+    expected = {kind: [f"topics.c{i}[v4]"] for i, kind in enumerate(BECAME) if kind}
+    assert one.cases == expected and set(expected) == set(since.KINDS)
+    text = side_by_side.markdown([later, earlier])
+    assert "kfake@0.1: run-22 (build not known) since run-21 (build not known)" in text
+    rows_ = side_by_side.named(one)[1]
+    assert [row[0] for row in rows_] == list(since.KINDS)
+    assert rows_[0][1].startswith("CreateTopics") and rows_[0][3] == "topics.c0[v4]"
+    assert "topics.c9[v4]" in side_by_side.html([later, earlier])
+
+
+def test_nothing_new_is_said_in_words():
+    same = [run_of(EARLIER, "run-21"), run_of(EARLIER, "run-22")]
+    assert "Every case came out as it did." in side_by_side.markdown(same)
+    assert since.pairs([run_of(EARLIER, "run-21"), OTHER]) == []
+
+
+def test_many_cases_of_one_cause_are_counted_where_they_are_not_named():
+    many = side_by_side.CASES + 3
+    same = [run_of("C" * many, "run-21"), run_of("D" * many, "run-22")]
+    assert "and 3 more" in side_by_side.markdown(same)
+    assert "and 3 more" not in side_by_side.html(same)
 
 
 def test_one_target_of_two_runs_is_two_columns():

@@ -13,14 +13,14 @@ ODD = "a b[1]{x}*%20é:1"
 EVIL = "</script><script>document.title='owned'</script><!--\u2028"
 EXTERNAL = "127.0.0.1:9092"
 WAVERED = ("reference@3.9", "produce.acked[v1]")
-COMMITS = ("a" * 40, "a" * 40, "b" * 40)
+BUILDS = ("a" * 40, "a" * 40, "b" * 40)
 
 # case -> its code on night 1, 2, 3; "." where it was not in the run
 HISTORY = {
     "reference@2.8": {
         "topics.refused[v0]": "CCC",
-        "topics.refused[v1]": "CDC",  # flips at an unchanged commit, and back
-        "topics.accepted[v0]": "CCD",  # regressed by the new commit
+        "topics.refused[v1]": "CDC",  # flips at an unchanged build, and back
+        "topics.accepted[v0]": "CCD",  # regressed by the new build
         "produce.acked[v0]": "DDC",  # fixed
         "produce.acked[v1]": "UUU",
         "fetch.empty[v0]": "C.C",
@@ -47,10 +47,10 @@ HISTORY = {
 
 def golden(folder: Path) -> Path:
     for target, cases in HISTORY.items():
-        for night, commit in enumerate(COMMITS):
+        for night, build in enumerate(BUILDS):
             tonight = {case: codes[night] for case, codes in cases.items() if codes[night] != "."}
             if tonight:
-                lines = made.result_lines(f"n-{night + 1:02}", target, tonight, commit=commit)
+                lines = made.result_lines(f"n-{night + 1:02}", target, tonight, build=build)
                 made.write(folder / ODD if target == EXTERNAL else folder, told(hostile(lines)))
     return folder
 

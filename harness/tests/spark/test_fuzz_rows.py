@@ -49,7 +49,7 @@ def test_campaigns_are_told_beside_the_targets(tmp_path: Path) -> None:
     assert found["fuzz"] == [
         {
             "target": "reference@4.3", "campaign": "frames", "shards": 2, "executions": 1000,
-            "seconds": 4.0, "signatures": 41, "died": 0, "causes": 2, "unsteady": 1,
+            "seconds": 2.0, "signatures": 41, "died": 0, "causes": 2, "unsteady": 1,
         }
     ]  # fmt: skip
     assert (tmp_path / "out" / "tables" / "fuzz_causes").is_dir()

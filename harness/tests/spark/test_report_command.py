@@ -58,6 +58,18 @@ def test_a_truncated_file_is_refused_with_its_name_and_line(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("no_java")
+def test_a_run_that_was_cut_counts_what_it_judged(tmp_path: Path) -> None:
+    """A night ended by its budget: no footer, and half a row."""
+    cases = {f"topics.refused[v{number}]": "CDU"[number % 3] for number in range(9)}
+    path = made.write(tmp_path / "r", made.result_lines("n-01", "reference@4.3", cases)[:-1])
+    path.write_bytes(path.read_bytes()[:-20])
+    done = run(tmp_path / "r", "--out", tmp_path / "out", "--allow-incomplete")
+    cells = done.stdout.splitlines()[1].split()
+    assert cells[2:10] == ["8", "3", ".", "3", ".", "2", ".", "1"]
+    assert "INCOMPLETE: cut after 8 of 9 cases (no footer (half a line))" in done.stdout
+
+
+@pytest.mark.usefixtures("no_java")
 def test_what_has_no_header_cannot_be_allowed(tmp_path: Path) -> None:
     path = tmp_path / "r" / "x.jsonl"
     path.parent.mkdir()
