@@ -15,7 +15,8 @@ from pathlib import Path
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.fuzz import plans
+from touchstone.fuzz import interrupts, plans
+from touchstone.fuzz.account import Account
 from touchstone.fuzz.campaign import BadCampaign, Campaign, campaigns
 from touchstone.fuzz.cases import BadCase
 from touchstone.fuzz.clients.command import CLIENTS_AT_A_TIME, ClientBounds, run_client
@@ -52,12 +53,18 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
         raise click.UsageError(f"no campaign {unknown}; there are {there}") from None
 
 
+def played_again(word: str, reach: Reach) -> tuple[str, ...]:
+    """The command that plays a file of this run again, up to the file's name."""
+    flags = {"--in-process": reach.in_process, "--this-target-is-mine": reach.mine}
+    return ("touchstone", "fuzz", "--target", word, *(flag for flag in flags if flags[flag]))
+
+
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
 @click.option(
     "--campaign", "names", multiple=True, metavar="NAME", help="Or a plan; all by default."
 )
-@click.option("--seconds", type=float, help="For all generated campaigns together.")
+@click.option("--seconds", type=float, help="Of playing: for all generated campaigns together.")
 @click.option("--cases", type=int, help="For each generated campaign.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=click.Path(path_type=Path), default=FINDINGS, help="For findings.")
@@ -100,8 +107,12 @@ def command(
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
-    NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the campaign and
-    reports what it came to.
+    NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the run: what was
+    played is judged, replayed and written. A second one, or SIGTERM, has it written as it is.
+
+    --seconds is for playing. Starting the target, the frozen corpus, watches and trying findings
+    again come on top, and the last line says how much; findings of a campaign are made small for as
+    long as it was played, at least a minute.
 
     A complaint is made small and replayed five times. What is complained about five times is a
     finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.
@@ -129,19 +140,21 @@ def command(
     covered = guidance is not None if coverage is None else coverage
     shares = sum(campaign.source != "corpus" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs or 1, sources)
     reach = Reach(fresh=fresh, in_process=in_process, mine=mine)
-    with ending(target, other):
+    account = Account(target.name, seed, out, played_again(word, reach))
+    bounds = Bounds(cases, share, seed, account, guidance, covered, jobs or 1, sources)
+    with interrupts.listening(), ending(target, other):
         if master is not None:
             plan = driver.Plan(
                 driver.named_anywhere(word), tuple(one.name for one, _ in picked), seed, share,
-                cases, out, mine,
+                cases, out, mine, account.again,
             )  # fmt: skip
             driver.refuse_shared(target, is_shared=shared)
             sys.exit(driver.run_sharded(plan, master, shards))
         if client is not None:
             at_a_time = jobs or CLIENTS_AT_A_TIME
-            asked = ClientBounds(seed, cases, seconds, out, replay, at_a_time, apis)
+            account.again = (*account.again, "--client", client)
+            asked = ClientBounds(seed, cases, seconds, account, replay, at_a_time, apis)
             sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, reach))
@@ -166,13 +179,17 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
     except ConnectionError as problem:
         click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
         sys.exit(INCOMPLETE)
+    except KeyboardInterrupt:
+        click.echo("touchstone fuzz: interrupted", err=True)
+        sys.exit(INCOMPLETE)
     except Exception:  # ours, not the target's: it must not leave with the code of a finding
         traceback.print_exc()
         sys.exit(BROKE)
     finally:
-        target.stop()
-        if other is not None:
-            other.stop()
+        with interrupts.kept():
+            target.stop()
+            if other is not None:
+                other.stop()
 
 
 if __name__ == "__main__":

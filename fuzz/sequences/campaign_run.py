@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from touchstone.fuzz.account import Account
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Finding, Result, chosen
-from touchstone.fuzz.deaths import MOST
+from touchstone.fuzz.deaths import MOST, ORACLE
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine
 from touchstone.fuzz.machines.spoken import spoken
@@ -21,8 +22,15 @@ from touchstone.fuzz.sequences.judge import complaint, signature_of
 from touchstone.fuzz.sequences.mutated import Sequences
 from touchstone.fuzz.sequences.mutations import mutations
 from touchstone.fuzz.sequences.player import Player
-from touchstone.fuzz.sequences.scripted import AS_EXPECTED, Case, Scripted, walked_cases
+from touchstone.fuzz.sequences.scripted import (
+    AS_EXPECTED,
+    Case,
+    Scripted,
+    cause_of,
+    walked_cases,
+)
 from touchstone.fuzz.sequences.sources import scripts_in
+from touchstone.fuzz.triage import Cause
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Target
 
@@ -80,6 +88,8 @@ def run_scripted(
             if revive is None or scripted.deaths >= MOST:
                 return scripted, str(gone)
             scripted.died(f"{gone} (case {result.cases})", player_of_another, result)
+        except KeyboardInterrupt:
+            return scripted, None
         else:
             return scripted, None
 
@@ -128,15 +138,19 @@ def scripted_cells(machine: Machine, cells: list[Cell]) -> set[tuple[str, int]]:
     return {(state, machine.acts[action].key) for state, action in cells}
 
 
-def report(scripted: Scripted, findings: list[Finding], folder: Path) -> int:
-    """Write a file for each cause; returns how many there are, and deaths without one."""
+def report(scripted: Scripted, findings: list[Finding], account: Account) -> None:
+    """Write a file for each cause, and say of each and of deaths without one."""
+    name = scripted.campaign.name
     for number, (finding, times) in enumerate(
         zip(findings, scripted.tally.known.values(), strict=True)
     ):
-        path = script_file.write(finding, folder, number, times)
+        path = script_file.write(finding, account.out / name, number, times)
+        account.cause(name, Cause(*cause_of(finding)), finding, path, members=times)
         click.echo(f"  {times:6} x {finding.oracle}: {finding.sentence}")
         click.echo(f"           {finding.step + 1} steps in {path.name}")
-    return len(findings) + len(scripted.unexplained)
+        click.echo(f"           {account.replay(path)}")
+    for said in scripted.unexplained:
+        account.complaint(name, ORACLE, said)
 
 
 def replay(path: Path, address: tuple[str, int]) -> bool:

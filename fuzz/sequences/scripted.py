@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Campaign, Finding, Result, judge
 from touchstone.fuzz.deaths import ORACLE as STAYS_ALIVE
 from touchstone.fuzz.machines.walked_scripts import WalkedScript, WalkedScripts
@@ -161,11 +162,16 @@ class Scripted:
     def _keep(self, case: Case, finding: Finding, result: Result) -> None:
         cause = cause_of(finding)
         if not self.tally.known[cause]:
-            again = self.confirmed(case, cause)
-            if again is None:
-                self.tally.unsteady += 1
-                return
-            result.findings.append(self.smaller(case, again) if case.walked else again)
+            try:
+                again = self.confirmed(case, cause)
+                if again is None:
+                    self.tally.unsteady += 1
+                    return
+                result.findings.append(self.smaller(case, again) if case.walked else again)
+            except KeyboardInterrupt:
+                result.findings.append(finding)
+                self.tally.known[cause] += 1
+                raise
         self.tally.known[cause] += 1
 
     def confirmed(self, case: Case, cause: tuple[str, int, str]) -> Finding | None:
@@ -186,7 +192,7 @@ class Scripted:
         best, actions = finding, [cell[1] for cell in trail if cell is not None]
         found = self._walked(case, actions, finding)
         place, tries = 0, SMALLER_TRIES
-        while found is not None and place < len(actions) and tries:
+        while found is not None and place < len(actions) and tries and not interrupts.ended():
             best, tries = found, tries - 1
             shorter = actions[:place] + actions[place + 1 :]
             other = self._walked(case, shorter, finding)

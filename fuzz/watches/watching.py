@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.watches import WATCHES
 from touchstone.fuzz.watches.watch import NotWatched, Played, Watch, Watched, Wrong
@@ -69,7 +70,7 @@ class Watching:
         self._over.set()
         self._thread.join()
         try:
-            if kind is None and self.last_look:
+            if kind is None and self.last_look and not interrupts.hurried():
                 self._after()
         finally:
             for watch in self.watches.values():

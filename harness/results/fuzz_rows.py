@@ -15,6 +15,7 @@ from typing import Any
 SCHEMA = 1
 NAME = "fuzz-rows.jsonl"
 REPLAYS = 5
+NO_API = -1  # the key of a cause that is about no API
 
 # Every field of a row and what kind of value it holds, as in `rows.CASE`.
 SHARD: dict[str, str] = {
@@ -41,6 +42,7 @@ CAUSE: dict[str, str] = {
     "seed": "whole",
     "oracle": "text",
     "key": "whole",  # the API key; -1: of no API at all
+    "api": "text",  # its name; empty where there is none
     "behaviour": "text",
     "sentence": "text",
     "members": "whole",  # complaints of this cause, of all shards
@@ -48,7 +50,8 @@ CAUSE: dict[str, str] = {
     "bytes": "whole",
     "runs": "whole",  # of the target, to make it small
     "repeats": "whole",  # of five replays
-    "file": "text",  # beside the rows
+    "file": "text",  # beside the rows; empty where nothing can be played again
+    "decides": "flag",  # whether the run ends with 1 for it
 }
 
 

@@ -12,7 +12,7 @@ BY = ("target", "campaign")
 
 def campaigns(shards: DataFrame, causes: DataFrame) -> DataFrame:
     """One row per target and campaign, over all runs. `signatures` is the most that one shard saw;
-    a cause that did not repeat is counted as unsteady.
+    a cause that decided no exit code is counted as unsteady.
     """
     played = shards.groupBy(*BY).agg(
         f.count(f.lit(1)).alias("shards"),
@@ -21,8 +21,10 @@ def campaigns(shards: DataFrame, causes: DataFrame) -> DataFrame:
         f.max("signatures").alias("signatures"),
         f.count("died").alias("died"),
     )
+    # Rows of earlier releases do not say what decided.
+    decides = f.coalesce(f.col("decides"), f.col("repeats") == REPLAYS)
     found = causes.groupBy(*BY).agg(
-        f.count_if(f.col("repeats") == REPLAYS).alias("causes"),
-        f.count_if(f.col("repeats") < REPLAYS).alias("unsteady"),
+        f.count_if(decides).alias("causes"),
+        f.count_if(~decides).alias("unsteady"),
     )
     return played.join(found, list(BY), "left").fillna(0, ["causes", "unsteady"])
