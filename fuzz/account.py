@@ -159,8 +159,3 @@ def concluded(account: Account) -> Iterator[None]:
 
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
-
-
-def shown(text: str) -> str:
-    """Words of somebody else as a terminal may have them: what it would obey is spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

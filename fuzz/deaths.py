@@ -52,7 +52,7 @@ class Deaths:
         if killer is None:
             self.unexplained.append(said)
             return
-        sentence = "the target died of this frame, in the campaign and when sent alone"
+        sentence = f"the target died of this frame, in the campaign and when sent alone: {said}"
         self.killers[killer.kind] = Finding(
             self.campaign, ORACLE, sentence, "died", self.seed, killer.index, killer.faults,
             killer.sent.wire,

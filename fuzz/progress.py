@@ -10,6 +10,11 @@ from touchstone.fuzz import interrupts
 EVERY_S = 2.0
 
 
+def shown(text: str) -> str:
+    """Words of somebody else as a terminal may have them: what it would obey is spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 class Counted(Protocol):
     """What a campaign came to so far."""
 

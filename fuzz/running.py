@@ -6,6 +6,7 @@ One that others started is not ours to stop.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +15,8 @@ from touchstone.fuzz import corpus_run
 from touchstone.fuzz.campaign import Campaign
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.generator import Pair
-from touchstone.fuzz.runner import Link, require_loopback
+from touchstone.fuzz.progress import shown
+from touchstone.fuzz.runner import DYING_S, Link, require_loopback
 from touchstone.fuzz.share import Where, listed_by
 from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.watches.watch import Watched
@@ -86,6 +88,23 @@ class RunningTarget:
     @property
     def can_restart(self) -> bool:
         return not self.reach.in_process and self.target.kind != "external"
+
+    def obituary(self) -> str:
+        """How it ended, as far as it can be seen from here, and what it said last; on one line that
+        a terminal may have.
+        """
+        children = getattr(self.target, "children", list)()
+        told = [said for child in children if (said := child.obituary(DYING_S))]
+        if told:
+            return shown("; ".join(told))
+        if children:
+            return "its process goes on"
+        host, port = self.address
+        try:
+            socket.create_connection((host, port), DYING_S).close()
+        except OSError as problem:
+            return f"{host}:{port} refuses connections afterwards: {problem.strerror or problem}"
+        return f"{host}:{port} accepts connections again"
 
     def restart(self) -> None:
         """Start it without a memory. Raises Unavailable for a target that others started."""

@@ -24,7 +24,7 @@ from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
-from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.runner import Link, is_alive, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, merged
@@ -160,6 +160,8 @@ def play_share(
                     )
                 )
             played = play_jobs(share, bounds.jobs, tell, played)
+            if played.gone is not None and where.address is not None:
+                played.gone += f"; {running.obituary()}"
             if watching is not None:
                 watching.last_look = played.gone is None
             if played.gone is not None and running.can_restart:
@@ -222,6 +224,7 @@ def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> 
     done, gone = campaign_run.run_scripted(
         campaign, running.target, running.address, wanted, result, seed=bounds.seed,
         files=bounds.sources, revive=again if running.can_restart else None,
+        obituary=running.obituary,
     )  # fmt: skip
     played = Played(result, gone=gone, seconds=elapsed())
     bounds.account.played(played)
@@ -303,6 +306,7 @@ def report_deaths(deaths: Deaths, account: Account) -> None:
             f"  {deaths.campaign}: dies of key {int.from_bytes(key)} ({faults}), case "
             f"{finding.index}: {path.name}; such requests were left out from then on"
         )
+        click.echo(f"           {finding.sentence}")
         click.echo(f"           {account.replay(path)}")
     if deaths.unexplained:
         told = "; ".join(deaths.unexplained)
@@ -338,8 +342,9 @@ def run_on_target(
         if special.replay is not None:
             if not reach.in_process and script_file.is_script(special.replay):
                 running.prepare()  # a script names what campaigns made before it
-                return FOUND if campaign_run.replay(special.replay, running.address) else 0
-            return replay_case(special.replay, running.link)
+                found = campaign_run.replay(special.replay, running.address, running.obituary)
+                return FOUND if found else 0
+            return replay_case(special.replay, running)
         if special.record:
             return record_outcomes(target, running.link)
         if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
@@ -372,16 +377,24 @@ def play_and_report(campaign: Campaign, running: RunningTarget, bounds: Bounds) 
     report(played, campaign, running, bounds)
 
 
-def replay_case(path: Path, link: Link) -> int:
+def replay_case(path: Path, running: RunningTarget) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
-    stored = triage.load(path)
+    stored, link = triage.load(path), running.link
     prepare(link, [stored.case], fresh=False)
     named = (
         [stored.case.oracle] if stored.case.oracle else ORACLES.keys() - {"keeps_the_connection"}
     )
     oracles = {name: oracle for name, oracle in ORACLES.items() if name in named}
     judged = Campaign("replay", "", "generated", {}, (0, 0), oracles, 1)
-    shown, findings = triage.replayed(judged, stored, link)
+    try:
+        shown, findings = triage.replayed(judged, stored, link)
+    except ConnectionError:
+        if stored.case.oracle != ORACLE:
+            raise
+        shown, findings = [], []
+    if stored.case.oracle == ORACLE and not is_alive(link.address):
+        click.echo(f"{stored.case.name}: the target died of it: {running.obituary()}")
+        return FOUND
     for line in shown:
         click.echo(f"{stored.case.name}: {line}")
     for finding in findings:

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from touchstone.fuzz import interrupts
-from touchstone.fuzz.account import STARTING, Account, concluded, shown
+from touchstone.fuzz.account import STARTING, Account, concluded
 from touchstone.fuzz.campaign import Result
 from touchstone.fuzz.clients.campaign import (
     BadFinding,
@@ -31,6 +31,7 @@ from touchstone.fuzz.clients.proxy import Proxy
 from touchstone.fuzz.clients.session import SCRAM_MECHANISM, USER, Program, program_of
 from touchstone.fuzz.corpus_run import create_topics, wait_until
 from touchstone.fuzz.generator import Pair
+from touchstone.fuzz.progress import shown
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
 from touchstone.fuzz.share import Played
 from touchstone.harness.adapters import adapter_file

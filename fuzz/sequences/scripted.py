@@ -110,7 +110,7 @@ class Scripted:
             self._again += 1
             script = renamed(case.script, f"-alone-{self._again}")
             if not self._outlives(script):
-                self._note_killer(case, script, result)
+                self._note_killer(case, script, said, result)
                 self.player = start()
                 break
         else:
@@ -122,8 +122,8 @@ class Scripted:
             self.player.play(script)
         return is_alive(self.player.address)
 
-    def _note_killer(self, case: Case, script: Script, result: Result) -> None:
-        sentence = "the target died of this script, in the campaign and when it was played alone"
+    def _note_killer(self, case: Case, script: Script, said: str, result: Result) -> None:
+        sentence = f"the target died of this script, in the campaign and when played alone: {said}"
         finding = Finding(
             self.campaign.name, STAYS_ALIVE, sentence, "died", self.seed, case.index, case.faults,
             script.steps[0].wire,
