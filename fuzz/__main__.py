@@ -110,9 +110,8 @@ def command(
     NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the run: what was
     played is judged, replayed and written. A second one, or SIGTERM, has it written as it is.
 
-    --seconds is for playing. Starting the target, the frozen corpus, watches and trying findings
-    again come on top, and the last line says how much; findings of a campaign are made small for as
-    long as it was played, at least a minute.
+    --seconds is for playing. Starts, the frozen corpus, watches and trying findings again (made
+    small as long as was played, at least a minute) come on top; the last line says how much.
 
     A complaint is made small and replayed five times. What is complained about five times is a
     finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.

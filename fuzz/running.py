@@ -6,7 +6,6 @@ One that others started is not ours to stop.
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -16,12 +15,13 @@ from touchstone.fuzz.campaign import Campaign
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.progress import shown
-from touchstone.fuzz.runner import DYING_S, Link, require_loopback
+from touchstone.fuzz.runner import DYING_S, Link, refusal, require_loopback
 from touchstone.fuzz.share import Where, listed_by
 from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.world import World
 from touchstone.harness.model.target import Address, Shape, Target, Unavailable, Versions
+from touchstone.harness.targets.child import Child
 
 CONTROLLED_SHUTDOWN = 7
 """It is served where ZooKeeper holds the registry."""
@@ -93,18 +93,14 @@ class RunningTarget:
         """How it ended, as far as it can be seen from here, and what it said last; on one line that
         a terminal may have.
         """
-        children = getattr(self.target, "children", list)()
+        children: list[Child] = getattr(self.target, "children", list)()
         told = [said for child in children if (said := child.obituary(DYING_S))]
         if told:
             return shown("; ".join(told))
         if children:
             return "its process goes on"
-        host, port = self.address
-        try:
-            socket.create_connection((host, port), DYING_S).close()
-        except OSError as problem:
-            return f"{host}:{port} refuses connections afterwards: {problem.strerror or problem}"
-        return f"{host}:{port} accepts connections again"
+        said = refusal(self.address)
+        return f"{self.target.name} " + (said or "accepts connections again")
 
     def restart(self) -> None:
         """Start it without a memory. Raises Unavailable for a target that others started."""

@@ -30,7 +30,7 @@ from touchstone.fuzz.sequences.scripted import (
     walked_cases,
 )
 from touchstone.fuzz.sequences.sources import scripts_in
-from touchstone.fuzz.triage import Cause
+from touchstone.fuzz.triage import Cause, write
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Target
 
@@ -147,7 +147,7 @@ def report(scripted: Scripted, findings: list[Finding], account: Account) -> Non
     for number, (finding, times) in enumerate(
         zip(findings, scripted.tally.known.values(), strict=True)
     ):
-        path = script_file.write(finding, account.out / name, number, times)
+        path = write(finding, account.out / name, number, members=times, scripted=True)
         account.cause(name, Cause(*cause_of(finding)), finding, path, members=times)
         click.echo(f"  {times:6} x {finding.oracle}: {finding.sentence}")
         click.echo(f"           {finding.step + 1} steps in {path.name}")

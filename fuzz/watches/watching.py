@@ -58,6 +58,8 @@ class Watching:
     def __enter__(self) -> Watching:
         for name, watch in list(self.watches.items()):
             try:
+                if interrupts.ended():  # nothing will be played
+                    raise NotWatched("interrupted")
                 self._look(name, partial(_before, watch, self.target))
             except NotWatched as reason:
                 self.not_watched[name] = str(reason)
@@ -70,7 +72,7 @@ class Watching:
         self._over.set()
         self._thread.join()
         try:
-            if kind is None and self.last_look and not interrupts.hurried():
+            if kind is None and self.last_look:
                 self._after()
         finally:
             for watch in self.watches.values():
@@ -81,7 +83,7 @@ class Watching:
     def _after(self) -> None:
         """The last look of who has not complained yet; one at a time, so that none disturbs."""
         for name, watch in self.watches.items():
-            if name not in self._complained:
+            if name not in self._complained and not interrupts.hurried() and self.played().cases:
                 self._look(name, partial(watch.after, self._elapsed(), self.played()))
             self.figures[name] = watch.figures()
 
