@@ -83,7 +83,8 @@ class Watching:
     def _after(self) -> None:
         """The last look of who has not complained yet; one at a time, so that none disturbs."""
         for name, watch in self.watches.items():
-            if name not in self._complained and not interrupts.hurried() and self.played().cases:
+            late = interrupts.hurried() or (interrupts.ended() and not self.played().cases)
+            if name not in self._complained and not late:
                 self._look(name, partial(watch.after, self._elapsed(), self.played()))
             self.figures[name] = watch.figures()
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark import inputs, plain, session
 from touchstone.reference_impl.wire.errors import ErrorCode
 
@@ -36,17 +37,21 @@ def command(results: tuple[str, ...], out: Path, master: str, allow_incomplete: 
 
 
 def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool) -> int:
+    fuzz_files = inputs.find_fuzz(results)
     try:
         files = [inputs.edges(path) for path in inputs.find(results)]
     except inputs.NotResults as error:
-        click.echo(f"touchstone report: {error}", err=True)
-        return INCOMPLETE
+        if not all(inputs.find_fuzz([one]) for one in results):
+            click.echo(f"touchstone report: {error}", err=True)
+            return INCOMPLETE
+        files = []  # a fuzz run alone
     refused = refusals(files, allow_incomplete)
     files = [file for file in files if file.header]
-    fuzz_files = inputs.find_fuzz(results)
     if files:
         click.echo(plain.table(plain.from_footers(files)))
-    if refused or not files:
+    for line in fuzz_rows.lines(fuzz_files):
+        click.echo(line)
+    if refused or not (files or fuzz_files):
         return complain(refused)
     reason = session.why_not()
     if reason:

@@ -8,7 +8,8 @@ finds it by its name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,20 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_text("".join(f"{line}\n" for line in lines))
     fresh.replace(path)
+
+
+def lines(paths: Iterable[Path]) -> Iterator[str]:
+    """What each campaign in these files came to, a line each; of files that can be read."""
+    played: Counter[tuple[str, str]] = Counter()
+    found: Counter[tuple[str, str]] = Counter()
+    for path in paths:
+        for row in map(json.loads, path.read_text("utf-8").splitlines()):
+            at = row["target"], row["campaign"]
+            played[at] += row.get("executions", 0)
+            found[at] += row.get("decides", row.get("repeats") == REPLAYS)
+    for target, campaign in played:
+        at = target, campaign
+        yield f"{target}, fuzz {campaign}: {played[at]} cases, {found[at]} causes"
 
 
 def checked(row: Mapping[str, Any]) -> dict[str, Any]:
