@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.fuzz import plans
+from touchstone.fuzz import interrupts, plans
+from touchstone.fuzz.account import Account
 from touchstone.fuzz.campaign import Campaign, campaigns
 from touchstone.fuzz.clients.command import CLIENTS_AT_A_TIME, ClientBounds, run_client
 from touchstone.fuzz.compared_run import run_against
@@ -46,12 +47,18 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
         ) from None
 
 
+def played_again(word: str, reach: Reach) -> tuple[str, ...]:
+    """The command that plays a file of this run again, up to the file's name."""
+    flags = {"--in-process": reach.in_process, "--this-target-is-mine": reach.mine}
+    return ("touchstone", "fuzz", "--target", word, *(flag for flag in flags if flags[flag]))
+
+
 @click.command("fuzz")
 @click.option("--target", "word", default="reference", metavar="T", help="As for pytest suites/.")
 @click.option(
     "--campaign", "names", multiple=True, metavar="NAME", help="Or a plan; all by default."
 )
-@click.option("--seconds", type=SECONDS, help="For all generated campaigns together.")
+@click.option("--seconds", type=SECONDS, help="Of playing: for all generated campaigns together.")
 @click.option("--cases", type=click.IntRange(1), help="For each generated campaign.")
 @click.option("--seed", default=1, help="Where every draw comes from.")
 @click.option("--out", type=FOLDER, default=FINDINGS, help="For findings.")
@@ -95,8 +102,11 @@ def command(
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
-    NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the campaign and
-    reports what it came to.
+    NAME is a campaign, or a plan of several: smoke, nightly, weekly. Ctrl-C ends the run: what was
+    played is judged, replayed and written. A second one, or SIGTERM, has it written as it is.
+
+    --seconds is for playing. Starts, the frozen corpus, watches and trying findings again (made
+    small as long as was played, at least a minute) come on top; the last line says how much.
 
     A complaint is made small and replayed five times. What is complained about five times is a
     finding, written to --out; what is not goes to `unsteady` there, and decides no exit code.
@@ -118,19 +128,21 @@ def command(
     covered = guidance is not None if coverage is None else coverage
     shares = sum(campaign.source != "corpus" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    bounds = Bounds(cases, share, seed, out, guidance, covered, jobs or 1, sources)
     reach = Reach(fresh=fresh, in_process=in_process, mine=mine)
-    with ending(target, other):
+    account = Account(target.name, seed, out, played_again(word, reach))
+    bounds = Bounds(cases, share, seed, account, guidance, covered, jobs or 1, sources)
+    with interrupts.listening(), ending(target, other):
         if master is not None:
             plan = driver.Plan(
                 driver.named_anywhere(word), tuple(one.name for one, _ in picked), seed, share,
-                cases, out, mine,
+                cases, out, mine, account.again,
             )  # fmt: skip
             driver.refuse_shared(target, is_shared=shared)
             sys.exit(driver.run_sharded(plan, master, shards))
         if client is not None:
             at_a_time = jobs or CLIENTS_AT_A_TIME
-            asked = ClientBounds(seed, cases, seconds, out, replay, at_a_time, apis)
+            account.again = (*account.again, "--client", client)
+            asked = ClientBounds(seed, cases, seconds, account, replay, at_a_time, apis)
             sys.exit(run_client(target, client, asked, mine=mine))
         if other is not None:
             sys.exit(run_against(target, other, [one for one, _ in picked], bounds, reach))
@@ -144,6 +156,9 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
         yield
     except click.UsageError:
         raise
+    except KeyboardInterrupt:
+        click.echo("touchstone fuzz: interrupted", err=True)
+        sys.exit(exits.INCOMPLETE)
     except Exception as problem:  # with the target's name before what it says
         if isinstance(problem, ConnectionError) and exits.code_of(problem) == exits.BROKE:
             click.echo(f"touchstone fuzz: {target.name} no longer accepts: {problem}", err=True)
@@ -151,9 +166,10 @@ def ending(target: Target, other: Target | None) -> Iterator[None]:
         who = "" if str(problem).startswith(target.name) else f": {target.name}"
         sys.exit(exits.say(f"touchstone fuzz{who}", problem))
     finally:
-        target.stop()
-        if other is not None:
-            other.stop()
+        with interrupts.kept():
+            target.stop()
+            if other is not None:
+                other.stop()
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Campaign, Finding, planned_cases, play
 from touchstone.fuzz.deaths import MOST
 from touchstone.fuzz.generator import Generator
@@ -155,15 +156,19 @@ def compare(
             try:
                 one, other = play_both(planned, link, oracle)
             except ConnectionError:
-                if len(found.deaths) >= MOST or not revive():
+                if len(found.deaths) >= MOST:
                     raise
                 found.deaths.append([last, planned] if last else [planned])
+                with interrupts.prompt():
+                    if not revive():
+                        raise
                 killers |= {each.kind for each in found.deaths[-1]}
                 continue
             note(found, planned, one, other)
             last = planned
     except KeyboardInterrupt:
         found.interrupted = True
+    found.interrupted |= interrupts.ended()
     return found
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import click
 
-from touchstone.fuzz import against, triage
-from touchstone.fuzz.campaign import Campaign
+from touchstone.fuzz import against, interrupts, triage
+from touchstone.fuzz.account import STARTING, concluded
+from touchstone.fuzz.campaign import Campaign, Result
 from touchstone.fuzz.corpus_run import NotPrepared
 from touchstone.fuzz.generator import Generator
 from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
-from touchstone.fuzz.share import RESTORE_EVERY
+from touchstone.fuzz.share import RESTORE_EVERY, Played
 from touchstone.fuzz.target_run import FOUND, INCOMPLETE, Bounds, tell
 from touchstone.harness.model.target import Target
 
@@ -23,13 +25,22 @@ def run_against(
     target: Target, oracle: Target, picked: list[Campaign], bounds: Bounds, reach: Reach
 ) -> int:
     """Play the generated campaigns at both targets and say where they part; the exit code."""
-    with RunningTarget(target, reach) as one, RunningTarget(oracle, reach) as other:
+    account = bounds.account
+    with (
+        account.timed(STARTING),
+        contextlib.ExitStack() as started,
+    ):
+        one = started.enter_context(RunningTarget(target, reach))
+        other = started.enter_context(RunningTarget(oracle, reach))
+        running = started.pop_all()
+    with running, interrupts.kept(), concluded(account):
         served = set(other.pairs())
         common = [pair for pair in one.pairs() if pair in served]
-        found = empty = 0
+        empty = 0
         for campaign in picked:
             if campaign.source != "generated":
                 continue
+            elapsed = stopwatch()
             compared = against.compare(
                 campaign,
                 one.link,
@@ -39,20 +50,33 @@ def run_against(
                 wanted=compared_until(campaign, bounds, (one, other)),
                 revive=partial(revived, (one, other)),
             )
-            click.echo(f"{campaign.name}: {target.name} against {oracle.name}")
-            for line in against.report_lines(compared, oracle.release):
-                click.echo(line)
-            names = target.name, oracle.name
-            new = list(against.findings(compared, oracle.release, bounds.seed, names))
-            for number, finding in enumerate(new):
-                path = triage.write(finding, bounds.out / campaign.name, number)
-                click.echo(f"  written, to be replayed: {path}")
-            found += len(new)
+            report(compared, (target, oracle), bounds, elapsed())
             empty += not compared.cases
-            if compared.interrupted:
-                click.echo(f"interrupted in {campaign.name}; what it found until then is written")
+            if interrupts.ended():
+                tell(f"interrupted in {campaign.name}; what it found until then is written")
                 return INCOMPLETE
-    return FOUND if found else INCOMPLETE if empty else 0
+    return FOUND if account.causes else INCOMPLETE if empty else 0
+
+
+def report(
+    compared: against.Comparison, names: tuple[Target, Target], bounds: Bounds, seconds: float
+) -> None:
+    """Say where the target and the oracle part, and write a file for each new group."""
+    target, oracle = names
+    click.echo(f"{compared.campaign}: {target.name} against {oracle.name}")
+    for line in against.report_lines(compared, oracle.release):
+        click.echo(line)
+    account = bounds.account
+    new = list(against.findings(compared, oracle.release, bounds.seed, (target.name, oracle.name)))
+    result = Result(compared.campaign, compared.cases, new)
+    account.played(Played(result, seconds=seconds))
+    groups = against.unreviewed(compared, oracle.release)
+    for number, (finding, times) in enumerate(zip(new, groups.values(), strict=True)):
+        path = triage.write(finding, account.out / compared.campaign, number)
+        account.cause(compared.campaign, triage.cause_of(finding), finding, path, members=times)
+        click.echo(f"  written, to be replayed: {path}")
+        click.echo(f"  {account.replay(path)}")
+    account.write()
 
 
 def revived(both: Sequence[RunningTarget]) -> bool:
@@ -94,7 +118,8 @@ def compared_until(
 
     def wanted(so_far: against.Comparison) -> bool:
         if so_far.cases % RESTORE_EVERY == 0:
-            prepared(both)  # each says ids of its own, and both get the same frames
+            with interrupts.prompt():  # each says ids of its own, and both get the same frames
+                prepared(both)
         return progress.wanted(so_far)
 
     return wanted

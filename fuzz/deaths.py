@@ -11,9 +11,11 @@ ends the campaign.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Finding, play
 from touchstone.fuzz.lanes import Kind, Planned
 from touchstone.fuzz.runner import Link, is_alive
@@ -40,16 +42,23 @@ class Deaths:
         memory, makes what requests name and returns a link to it; it runs afterwards.
         """
         self.count += 1
-        killer = self._killer(list(suspects), start)
+        suspects = list(suspects)
+        try:
+            with interrupts.prompt():
+                killer = self._killer(suspects, start)
+        except KeyboardInterrupt:
+            self.unexplained.append(f"{said}, not looked for any further: interrupted")
+            return
         if killer is None:
             self.unexplained.append(said)
             return
-        sentence = "the target died of this frame, in the campaign and when sent alone"
+        sentence = f"the target died of this frame, in the campaign and when sent alone: {said}"
         self.killers[killer.kind] = Finding(
             self.campaign, ORACLE, sentence, "died", self.seed, killer.index, killer.faults,
             killer.sent.wire,
         )  # fmt: skip
-        start().close()
+        with contextlib.suppress(KeyboardInterrupt), interrupts.prompt():
+            start().close()
 
     @property
     def too_many(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Campaign, Result, run
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.corpus_run import GROUP_KEYS
@@ -47,5 +48,6 @@ def play_frozen(
         played.result.interrupted = True
     except ConnectionError as gone:
         played.gone = str(gone)
+    played.result.interrupted |= interrupts.ended()
     played.connects, played.seconds = link.tally.connects, elapsed()
     return played

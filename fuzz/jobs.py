@@ -1,19 +1,22 @@
 """Shares of a campaign in processes of their own.
 
-Ctrl-C reaches every process of a terminal; each ends its share and hands over what it came to, and
-this one waits for them.
+When the user wants an end, each of them ends its share and hands over what it came to, and this one
+waits for them.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import replace
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.share import Played, Share, merged, play
+
+LOOK_S = 0.1
+"""How often the processes are told what this one has noted."""
 
 
 def play_jobs(
@@ -34,13 +37,16 @@ def play_jobs(
     ]  # fmt: skip
     # Not by fork: a target that runs in this process has threads.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        futures = [pool.submit(_play, part) for part in parts]
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            return merged([future.result() for future in futures])
-        finally:
-            signal.signal(signal.SIGINT, before)
+    over = context.Event()
+    with ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=interrupts.of_job, initargs=(over.is_set,)
+    ) as pool:
+        with interrupts.deferred():
+            futures = [pool.submit(_play, part) for part in parts]
+        while wait(futures, LOOK_S).not_done:
+            if interrupts.ended():
+                over.set()
+    return merged([future.result() for future in futures])
 
 
 def _play(share: Share) -> Played:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from touchstone.fuzz import interrupts
+
 EVERY_S = 2.0
 
 
@@ -44,11 +46,13 @@ class Progress:
         which others would have gone on: a rate does not count them."""
 
     def wanted(self, result: Counted) -> bool:
-        """Whether another case is to be drawn."""
+        """Whether another case is to be drawn: not once its user has asked for an end."""
         now = self._elapsed()
         if now - self._at >= EVERY_S:
             self._tell(self.line(result, now))
             self._at, self._done, self._known = now, result.cases, result.kinds[0]
+        if interrupts.ended():
+            return False
         if self._seconds is not None and now >= self._seconds:
             self.over_at = self.over_at or now
             return False

@@ -12,13 +12,15 @@ What a finding's file holds, beside the story that people read:
     seen, expected      what the accused step's outcome was; what Kafka's was, where it is known
     [complaint]         step (from 0), and `holds` when its outcome is: silent, garbled, closed,
                         uncorrelated, unreadable, unanswered, answered, code -1 (where `signature`
-                        says), other (than expected), same (as seen)
+                        says), other (than expected), unexpected (by its step), gone (the target)
+    names               of groups and transactions, which get others each time
     [[setup]]           frames, sent until the answer to the last one has `is` at offset `at`
     [[steps]]           wire (hex, size included), connection, and how bodies are to be read:
                         `request` is there where `references` say what is put in: the value
                         `out_of` the answer to an earlier `step`, `into` this request, `plus` a
                         number. `delay_ms` pass before the step; while its answer carries one of
-                        the error codes `again`, it is sent again
+                        the error codes `again`, or `until` it is as `expected`, it is sent again.
+                        One that is expected to be held is answered when another one releases it
 
 A body is read as its fields lie: `name type`, in order. A type is a primitive, (fields), or [type];
 `?` allows null. A leading `~` means compact lengths and tagged fields (KIP-482).
@@ -30,6 +32,7 @@ that nothing more comes. Bytes that do not end where a frame ends are followed b
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ipaddress
 import re
 import socket
@@ -41,6 +44,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from touchstone.fuzz.replay_bodies import Body, Unreadable, get
+
 PROBE_ID = b"prob"
 PROBE = struct.pack(">ihh4sh", 10, 18, 0, PROBE_ID, -1)
 KEPT, CLOSED, SILENT, GARBLED = "kept", "closed", "silent", "garbled"
@@ -48,171 +53,8 @@ API_VERSIONS, UNSUPPORTED_VERSION = 18, (35).to_bytes(2, "big")
 MOST_BYTES = 64 << 20  # of one answer
 ELSEWHERE_S = 10.0
 TRIES, REST_S = 400, 0.02
-FIXED = {
-    "bool": "B", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
-    "int64": "q", "float64": "d", "uuid": "16s",
-}  # fmt: skip
-
-
-BATCH = {  # fields of a record batch's header: offset, struct code
-    "base_offset": (0, "q"), "partition_leader_epoch": (12, "i"), "attributes": (21, "h"),
-    "last_offset_delta": (23, "i"), "base_timestamp": (27, "q"), "max_timestamp": (35, "q"),
-    "producer_id": (43, "q"), "producer_epoch": (51, "h"), "base_sequence": (53, "i"),
-    "records_count": (57, "i"),
-}  # fmt: skip
-
-
-class Unreadable(ValueError):
-    """The bytes are no such body."""
-
-
-# --- how a body lies ------------------------------------------------------------------------------
-
-
-def read_shape(text: str) -> Any:
-    """A type: a primitive's name, {field: type}, [type], each in a pair with "may be null"."""
-    words = re.findall(r"\w+|[()\[\]?]", text)
-    shape = _fields(words)
-    if words:
-        raise ValueError(f"not the shape of a body, from {words[0]!r} on")
-    return shape
-
-
-def _fields(words: list[str]) -> dict[str, Any]:
-    fields = {}
-    while words and words[0] not in ")]":
-        name = words.pop(0)
-        fields[name] = _type(words)
-    return fields
-
-
-def _type(words: list[str]) -> tuple[Any, bool]:
-    word = words.pop(0)
-    kind: Any = word
-    if word == "(":
-        kind = _fields(words)
-        words.pop(0)
-    elif word == "[":
-        kind = [_type(words)]
-        words.pop(0)
-    nullable = words[:1] == ["?"]
-    if nullable:
-        words.pop(0)
-    return kind, nullable
-
-
-class Body:
-    """A body read from `at` on: `value` is what it holds, `spans` where each primitive lies."""
-
-    def __init__(self, shape: str, data: bytes, at: int) -> None:
-        self.data, self.at, self.compact = data, at, shape.startswith("~")
-        self.spans: dict[str, tuple[int, int, str]] = {}
-        self.value = self._struct(read_shape(shape), "")
-
-    def _take(self, size: int) -> bytes:
-        if not 0 <= size <= len(self.data) - self.at:
-            raise Unreadable(f"{size} bytes at offset {self.at} of {len(self.data)}")
-        self.at += size
-        return self.data[self.at - size : self.at]
-
-    def _number(self, code: str) -> Any:
-        return struct.unpack(">" + code, self._take(struct.calcsize(">" + code)))[0]
-
-    def _varint(self) -> int:
-        value = 0
-        for shift in (0, 7, 14, 21, 28):
-            byte = self._take(1)[0]
-            value |= (byte & 127) << shift
-            if byte < 128:
-                value &= 0xFFFFFFFF
-                return value - (1 << 32) if value >> 31 else value
-        raise Unreadable("a varint of more than five bytes")
-
-    def _length(self, code: str, nullable: bool) -> int:
-        length = self._varint() - 1 if self.compact else self._number(code)
-        if length < 0 and not nullable:
-            raise Unreadable(f"a length of {length} at offset {self.at}")
-        return length
-
-    def _struct(self, fields: dict[str, Any], path: str) -> dict[str, Any]:
-        value = {
-            name: self._one(type_, f"{path}.{name}" if path else name)
-            for name, type_ in fields.items()
-        }
-        for _ in range(self._varint() if self.compact else 0):
-            self._varint()
-            self._take(self._varint())
-        return value
-
-    def _one(self, type_: tuple[Any, bool], path: str) -> Any:
-        kind, nullable = type_
-        start = self.at
-        if isinstance(kind, dict):
-            return None if nullable and self._number("b") < 0 else self._struct(kind, path)
-        if isinstance(kind, list):
-            count = self._length("i", nullable)
-            if count > len(self.data) - self.at:
-                raise Unreadable(f"an array of {count} elements at offset {start}")
-            if count < 0:
-                return None
-            return [self._one(kind[0], f"{path}[{index}]") for index in range(count)]
-        if kind in FIXED:
-            value = self._number(FIXED[kind])
-        else:
-            length = self._length("h" if kind == "string" else "i", nullable)
-            value = None if length < 0 else self._take(length)
-            if kind == "string" and value is not None:
-                value = value.decode("utf-8", "surrogateescape")
-        self.spans[path] = (start, self.at, kind)
-        return value
-
-    def replaced(self, path: str, value: Any) -> bytes:
-        """The data with another value of a primitive."""
-        holder, _, field = path.rpartition(".")
-        if path not in self.spans and field in BATCH:
-            start, end, kind = self.spans[holder]
-            at = end - len(get(self.value, holder))
-            return self.data[:at] + with_field(self.data[at:end], field, value) + self.data[end:]
-        start, end, kind = self.spans[path]
-        return self.data[:start] + self._written(kind, value) + self.data[end:]
-
-    def _written(self, kind: str, value: Any) -> bytes:
-        if kind in FIXED:
-            return struct.pack(">" + FIXED[kind], value)
-        raw = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
-        length = -1 if raw is None else len(raw)
-        if not self.compact:
-            return struct.pack(">h" if kind == "string" else ">i", length) + (raw or b"")
-        length, head = length + 1, b""
-        while length > 127:
-            head, length = head + bytes([length & 127 | 128]), length >> 7
-        return head + bytes([length]) + (raw or b"")
-
-
-def with_field(batch: bytes, field: str, value: int) -> bytes:
-    """A record batch with another field in its header, and the checksum that then is right."""
-    at, code = BATCH[field]
-    changed = bytearray(batch)
-    struct.pack_into(">" + code, changed, at, value)
-    end = 12 + struct.unpack_from(">i", batch, 8)[0]
-    struct.pack_into(">I", changed, 17, crc32c(bytes(changed[21:end])))
-    return bytes(changed)
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-def get(value: Any, path: str) -> Any:
-    """What stands at a path such as `topics[0].name`; LookupError."""
-    for name, index in re.findall(r"(\w+)|\[(-?\d+)\]", path):
-        value = value[name if name else int(index)]
-    return value
+HELD_S, DYING_S = 0.1, 2.0
+CODES = ("error_code", "partition_error_code", "acknowledge_error_code")
 
 
 # --- what comes back ------------------------------------------------------------------------------
@@ -227,18 +69,33 @@ class Connection:
 
     def play(self, wire: bytes, *, whole: bool, may_wait: bool) -> tuple[list[bytes], str]:
         """(answers, how it ended) of these bytes."""
-        answers: list[bytes] = []
+        self.send(wire + (PROBE if whole else b""), whole=whole)
+        return self.collect(self.timeout_s, may_wait=may_wait)
+
+    def send(self, wire: bytes, *, whole: bool = True) -> None:
         if self.socket is None:
             self.socket = socket.create_connection(self.address, self.timeout_s)
             self.buffer = b""
         try:
-            self.socket.sendall(wire + (PROBE if whole else b""))
+            self.socket.sendall(wire)
             if not whole:
                 self.socket.shutdown(socket.SHUT_WR)
-            for frame in self._frames(may_wait):
-                if frame[:4] == PROBE_ID:
+        except OSError:
+            pass  # whoever collects hears of it
+
+    def collect(
+        self, timeout_s: float, *, may_wait: bool, held: bool = False
+    ) -> tuple[list[bytes], str]:
+        """What has come until a probe was answered; one answer where it is `held`, without one."""
+        answers: list[bytes] = []
+        if self.socket is None:
+            return answers, CLOSED
+        try:
+            for frame in self._frames(timeout_s, may_wait):
+                if frame[:4] != PROBE_ID:
+                    answers.append(frame)
+                if frame[:4] == PROBE_ID or held:
                     return answers, KEPT
-                answers.append(frame)
             end = CLOSED
         except TimeoutError:
             end = SILENT
@@ -246,7 +103,8 @@ class Connection:
             end = GARBLED
         except OSError:
             end = CLOSED
-        self.close()
+        if end != SILENT or not held:
+            self.close()
         return answers, end
 
     def close(self) -> None:
@@ -254,8 +112,8 @@ class Connection:
             self.socket.close()
             self.socket = None
 
-    def _frames(self, may_wait: bool) -> Iterator[bytes]:
-        deadline = time.monotonic() + self.timeout_s
+    def _frames(self, timeout_s: float, may_wait: bool) -> Iterator[bytes]:
+        deadline = time.monotonic() + timeout_s
         while True:
             while len(self.buffer) >= 4:
                 size = struct.unpack_from(">i", self.buffer)[0]
@@ -341,7 +199,6 @@ def holds(finding: dict[str, Any], shown: str, answers: list[bytes], sent: bytes
             word in re.sub(r"\[\d+\]", "[]", shown) for word in finding["signature"].split()
         ),
         "other": comparable(shown) != comparable(finding.get("expected", "")),
-        "same": comparable(shown) == comparable(finding["seen"]),
     }.get(finding["complaint"]["holds"])
 
 
@@ -378,47 +235,169 @@ def prepare(finding: dict[str, Any], address: tuple[str, int], timeout_s: float)
     connection.close()
 
 
-def replay(finding: dict[str, Any], address: tuple[str, int], timeout_s: float) -> bool | None:
-    """Send every step, print what came back; whether the complaint holds."""
-    connections: dict[int, Connection] = {}
-    values: dict[int, Any] = {}
-    found: bool | None = False
-    for number, step in enumerate(finding["steps"]):
-        wire = filled(step, values)
-        connection = connections.setdefault(
-            step.get("connection", 0), Connection(address, timeout_s)
-        )
-        time.sleep(step.get("delay_ms", 0) / 1000)
-        for _ in range(TRIES):
-            answers, end = connection.play(
-                wire, whole=step.get("whole", True), may_wait=step.get("may_wait", False)
-            )
-            shown, values[number] = describe(step, answers, end)
-            if not any(re.search(rf"={code}[,)]", shown) for code in step.get("again", ())):
-                break
-            time.sleep(REST_S)
-        print(f"step {number}, {step['api']} {step['version']}: {shown}")
-        if number == finding["complaint"]["step"]:
-            found = holds(finding, shown, answers, wire)
-            print(f"  in the finding: {finding['seen']}")
-            for name in ("expected", "kafka"):
-                if finding.get(name):
-                    print(f"  {name}: {finding[name]}")
-    for connection in connections.values():
-        connection.close()
-    return found
+class Replay:
+    """The steps of a finding on a target: what came back of each, by its number."""
+
+    def __init__(self, finding: dict[str, Any], address: tuple[str, int], timeout_s: float) -> None:
+        self.finding, self.address, self.timeout_s = finding, address, timeout_s
+        self.steps: list[dict[str, Any]] = finding["steps"]
+        ending = f"-{time.time_ns() // 1000:x}"
+        self.names = {name: name + ending for name in finding.get("names", ())}
+        self.values: dict[int, Any] = {}
+        self.ends: dict[int, tuple[str, list[bytes], bytes]] = {}
+        self.connections: dict[int, Connection] = {}
+        self.held: dict[int, bytes] = {}  # what was sent by steps that wait for others
+        self.early: set[int] = set()
+
+    def run(self) -> bool | None:
+        """Send every step, print what came back; whether the complaint holds."""
+        for number, step in enumerate(self.steps):
+            for earlier in self._awaited(step):
+                self._settle(earlier, self.timeout_s)
+            time.sleep(step.get("delay_ms", 0) / 1000)
+            for _ in range(TRIES):
+                self._play(number, step, filled(step, self.values, self.names))
+                if not self._refused_for_now(number, step):
+                    break
+                time.sleep(REST_S)
+            if (released := step.get("expected", {}).get("releases")) in self.held:
+                self._settle(released, self.timeout_s)
+        for number in list(self.held):
+            self._settle(number, HELD_S)
+        for connection in self.connections.values():
+            connection.close()
+        accused = self.finding["complaint"]["step"]
+        for number, step in enumerate(self.steps):
+            print(f"step {number}, {step['api']} {step['version']}: {self.ends[number][0]}")
+            for name in ("seen", "expected", "kafka") if number == accused else ():
+                if self.finding.get(name):
+                    print(f"  {'in the finding' if name == 'seen' else name}: {self.finding[name]}")
+        if self.finding["complaint"]["holds"] == "unexpected":
+            return self._is_unexpected(accused)
+        return holds(self.finding, *self.ends[accused])
+
+    def _awaited(self, step: dict[str, Any]) -> list[int]:
+        """Earlier steps that are under way on this one's connection, or whose answer it needs."""
+        needed = {one["step"] for one in step.get("references", ())}
+        place = step.get("connection", 0)
+        return [n for n in self.held if n in needed or self.steps[n].get("connection", 0) == place]
+
+    def _play(self, number: int, step: dict[str, Any], wire: bytes) -> None:
+        place = step.get("connection", 0)
+        connection = self.connections.setdefault(place, Connection(self.address, self.timeout_s))
+        whole, may_wait = step.get("whole", True), step.get("may_wait", False)
+        if not step.get("expected", {}).get("held"):
+            self._note(number, wire, *connection.play(wire, whole=whole, may_wait=may_wait))
+            return
+        connection.send(wire)
+        self.held[number] = wire
+        self._settle(number, HELD_S, keep=True)
+
+    def _settle(self, number: int, timeout_s: float, *, keep: bool = False) -> None:
+        """Have the answer of a step that may be held; where it still is and is to `keep`, later."""
+        connection = self.connections[self.steps[number].get("connection", 0)]
+        answers, end = connection.collect(timeout_s, may_wait=True, held=True)
+        if keep and end != SILENT:
+            self.early.add(number)
+        if not (keep and end == SILENT):
+            self._note(number, self.held.pop(number), answers, end)
+
+    def _note(self, number: int, wire: bytes, answers: list[bytes], end: str) -> None:
+        shown, self.values[number] = describe(self.steps[number], answers, end)
+        self.ends[number] = shown, answers, wire
+
+    def _refused_for_now(self, number: int, step: dict[str, Any]) -> bool:
+        body = self.values.get(number)
+        if body is None:
+            return False
+        again = code_of(body) in step.get("again", ())
+        return again or (bool(step.get("until")) and not code_of(body) and self._differs(number))
+
+    def _is_unexpected(self, number: int) -> bool:
+        """Whether an answer is none of those that its step expects."""
+        expected, end = self.steps[number]["expected"], self.ends[number][0].rpartition(" ")[2]
+        if expected.get("held"):
+            released = any(s.get("expected", {}).get("releases") == number for s in self.steps)
+            if not released or number in self.early:
+                return number in self.early or end != SILENT
+        if not expected["codes"]:
+            return end != CLOSED
+        body = self.values.get(number)
+        if end != KEPT or body is None or code_of(body) not in expected["codes"]:
+            return True
+        return not code_of(body) and self._differs(number)
+
+    def _differs(self, number: int) -> bool:
+        """Whether an answer does not show the values that its step expects of it."""
+        expected, body = self.steps[number]["expected"], self.values[number]
+        wanted = [(path, plain(value)) for path, value in expected.get("values", ())]
+        for one in expected.get("equal", ()):
+            try:
+                wanted.append((one["into"], referenced(one, self.values)))
+            except (LookupError, TypeError):
+                continue  # the earlier answer is judged where it was given
+        try:
+            return any(get(body, path) != value for path, value in wanted)
+        except (LookupError, TypeError):
+            return True
 
 
-def filled(step: dict[str, Any], values: dict[int, Any]) -> bytes:
-    """The step's bytes with what earlier answers brought; as they stand where nothing did."""
+def plain(value: Any) -> Any:
+    """A value of a file as answers have it: bytes stand there as {hex}."""
+    return bytes.fromhex(value["hex"]) if isinstance(value, dict) and "hex" in value else value
+
+
+def code_of(body: Any) -> int:
+    """The first error code that is not 0; 0 where there is none."""
+    rows = body.items() if isinstance(body, dict) else enumerate(body or ())
+    for name, inner in rows:
+        code = inner if name in CODES else 0
+        if isinstance(inner, dict | list):
+            code = code_of(inner)
+        if code:
+            return int(code)
+    return 0
+
+
+def is_gone(address: tuple[str, int]) -> bool:
+    """Whether the target refuses connections when it has had time to die."""
+    deadline = time.monotonic() + DYING_S
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(address, DYING_S).close()
+        except OSError:
+            return True
+        time.sleep(REST_S)
+    return False
+
+
+def referenced(one: dict[str, Any], values: dict[int, Any]) -> Any:
+    value = get(values[one["step"]], one["out_of"])
+    return value + one.get("plus", 0) if isinstance(value, int) else value
+
+
+def filled(step: dict[str, Any], values: dict[int, Any], names: dict[str, str]) -> bytes:
+    """The step's bytes with other names and with what earlier answers brought; as they stand where
+    nothing did.
+    """
     wire = bytes.fromhex(step["wire"])
+    changed = []
+    try:
+        body = Body(step["request"], wire, step["body_at"])
+        there = {path: get(body.value, path) for path in body.spans}
+        changed = [
+            (path, names[v]) for path, v in there.items() if isinstance(v, str) and v in names
+        ]
+    except (LookupError, ValueError, struct.error):
+        pass  # a request that cannot be read
     for reference in step.get("references", ()):
         try:
-            value = get(values[reference["step"]], reference["out_of"])
-            if isinstance(value, int):
-                value += reference.get("plus", 0)
-            body = Body(step["request"], wire, step["body_at"])
-            frame = body.replaced(reference["into"], value)[4:]
+            changed.append((reference["into"], referenced(reference, values)))
+        except (LookupError, TypeError):
+            continue
+    for path, value in changed:
+        try:
+            frame = Body(step["request"], wire, step["body_at"]).replaced(path, value)[4:]
             wire = struct.pack(">i", len(frame)) + frame
         except (LookupError, TypeError, ValueError, struct.error):
             continue
@@ -444,7 +423,13 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     try:
         prepare(finding, (str(resolved), int(port)), chosen.timeout)
-        found = replay(finding, (str(resolved), int(port)), chosen.timeout)
+        replay = Replay(finding, (str(resolved), int(port)), chosen.timeout)
+        if finding["complaint"]["holds"] == "gone":
+            with contextlib.suppress(ConnectionError, KeyError):
+                replay.run()
+            found: bool | None = is_gone((str(resolved), int(port)))
+        else:
+            found = replay.run()
     except OSError as problem:
         print(f"{chosen.target}: {problem}", file=sys.stderr)
         return 3

@@ -319,6 +319,15 @@ def require_answers(address: Address, patience_s: float | None = None) -> None:
         raise Hangs(f"it answers nobody for {patience_s:g} s") from None
 
 
+def refusal(address: Address) -> str | None:
+    """How the target refuses a connection; None where it accepts one."""
+    try:
+        socket.create_connection(address, DYING_S).close()
+    except OSError as problem:
+        return f"refuses connections afterwards: {problem.strerror or problem}"
+    return None
+
+
 def is_alive(address: Address, dying_s: float = DYING_S) -> bool:
     """Whether the target still accepts connections when it has had `dying_s` seconds to die, and
     answers.

@@ -14,12 +14,14 @@ from touchstone.fuzz import corpus_run
 from touchstone.fuzz.campaign import Campaign
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.generator import Pair
-from touchstone.fuzz.runner import Link, require_loopback
+from touchstone.fuzz.runner import DYING_S, Link, refusal, require_loopback
 from touchstone.fuzz.share import Where, listed_by
 from touchstone.fuzz.targets import SMALL_CLUSTER, served_pairs
 from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.world import World
+from touchstone.harness import shown
 from touchstone.harness.model.target import Address, Shape, Target, Unavailable, Versions
+from touchstone.harness.targets.child import Child
 
 CONTROLLED_SHUTDOWN = 7
 """It is served where ZooKeeper holds the registry."""
@@ -86,6 +88,19 @@ class RunningTarget:
     @property
     def can_restart(self) -> bool:
         return not self.reach.in_process and self.target.kind != "external"
+
+    def obituary(self) -> str:
+        """How it ended, as far as it can be seen from here, and what it said last; on one line that
+        a terminal may have.
+        """
+        children: list[Child] = getattr(self.target, "children", list)()
+        told = [said for child in children if (said := child.obituary(DYING_S))]
+        if told:
+            return shown.line("; ".join(told))
+        if children:
+            return "its process goes on"
+        said = refusal(self.address)
+        return f"{self.target.name} " + (said or "accepts connections again")
 
     def restart(self) -> None:
         """Start it without a memory. Raises Unavailable for a target that others started."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Campaign, Player, Result, planned_cases, run
 from touchstone.fuzz.corpus_folder import Corpus
 from touchstone.fuzz.corpus_run import AFTER_DELETION
@@ -157,14 +158,13 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
         link = stack.enter_context(share.where.link())
         player = stack.enter_context(playing(share.where, link))
         watching = stack.enter_context(watched()) if share.coverage else None
-        # What the target said last, which later cases draw from.
-        worlds = [share.world or (share.where.prepare(link) if share.prepares else World())]
+        worlds = [share.world or World()]  # what the target said last: later cases draw from it
 
         def make(draw: random.Random) -> Generator:
             return share.generator(draw, worlds[0])
 
         def prepare_anew() -> None:
-            if share.prepares and played.result.cases:
+            with interrupts.prompt():  # no case is in flight
                 worlds[0] = share.where.prepare(link)
 
         guide = share.guide(make) if share.guided else None
@@ -175,6 +175,12 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
             if guide is not None:
                 guide.learn(planned, shown, ran_new=bool(news))
 
+        try:
+            if share.prepares and share.world is None:
+                prepare_anew()
+        except KeyboardInterrupt:
+            played.result.interrupted = True
+            return played
         if share.warm:  # so that what is made at first use (codecs, handlers) is there
             run(
                 share.campaign, link, make, seed=share.seed + 1, player=player,
@@ -189,13 +195,14 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
                 wanted=progress.wanted, player=player, learn=learn,
                 cases=(one for one in cases if one.kind not in share.left_out),
                 every=RENEW_EVERY if share.where.address is None else RESTORE_EVERY,
-                pause=prepare_anew,
+                pause=lambda: prepare_anew() if share.prepares and played.result.cases else None,
             )  # fmt: skip
         except KeyboardInterrupt:
             played.result.interrupted = True
         except ConnectionError as gone:
             played.suspects = player.in_flight()
             played.gone = f"{gone}{in_words(played.suspects)}"
+        played.result.interrupted |= interrupts.ended()
         played.seconds = progress.over_at or elapsed()
         played.connects, played.sent = player.tally.connects, player.tally.sent
         if guide is not None:

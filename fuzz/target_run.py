@@ -13,17 +13,18 @@ from pathlib import Path
 
 import click
 
-from touchstone.fuzz import corpus_folder, triage
+from touchstone.fuzz import corpus_folder, interrupts, triage
+from touchstone.fuzz.account import STARTING, TRYING_AGAIN, Account, concluded
 from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
 from touchstone.fuzz.cases import corpus, write_outcomes
 from touchstone.fuzz.corpus_run import play_corpus, prepare
-from touchstone.fuzz.deaths import Deaths
+from touchstone.fuzz.deaths import ORACLE, Deaths
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
 from touchstone.fuzz.oracles import ORACLES
 from touchstone.fuzz.progress import Progress
-from touchstone.fuzz.runner import Link, stopwatch
+from touchstone.fuzz.runner import Link, is_alive, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, merged
@@ -35,6 +36,9 @@ from touchstone.harness.model.target import Address, Target, Unavailable
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
 FIRST_DEATH = 90  # files of findings are numbered; those of deaths begin here
 RESTORE_SCRIPTED = 500  # scripts make topics of their own
+LEAST_SMALL_S = 60.0
+"""Seconds for which findings of a campaign are made small, or as long as it was played; those that
+are left then are only replayed."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class Bounds:
     cases: int | None
     seconds: float | None
     seed: int
-    out: Path
+    account: Account
     guidance: Guidance | None = None
     coverage: bool = False
     jobs: int = 1
@@ -70,6 +74,10 @@ class Bounds:
     def given(self) -> bool:
         """By the user, who is obeyed rather than the plan."""
         return self.cases is not None or self.seconds is not None
+
+    def folder(self, campaign: Campaign) -> Path:
+        """Where its findings go."""
+        return self.account.out / campaign.name
 
 
 class TargetDied(Exception):
@@ -88,7 +96,10 @@ def play_campaign(
     deaths = Deaths(campaign.name, bounds.seed)
     while True:
         attempt = partial(play_share, share, running, bounds)
-        played, watching = running.unharmed(attempt, tell)
+        try:
+            played, watching = running.unharmed(attempt, tell)
+        except KeyboardInterrupt:  # while it was started again
+            break
         parts.append(played)
         watchings += [watching] if watching else []
         if played.gone is None or played.result.interrupted or not running.can_restart:
@@ -96,10 +107,11 @@ def play_campaign(
         tell(f"{campaign.name}: the target died and is started again: {played.gone}")
         deaths.note(played.suspects, played.gone, running.restart_prepared)
         rest = rest_of(whole_share, parts)
-        if rest is None or deaths.too_many:
+        if rest is None or deaths.too_many or interrupts.ended():
             break
         share = replace(rest, left_out=frozenset(deaths.killers))
     whole = one_after_another(parts)
+    whole.result.campaign = campaign.name
     if deaths.count:
         whole.gone = None  # it was started again
     if bounds.guidance and bounds.guidance.folder:
@@ -136,21 +148,26 @@ def play_share(
     world = running.prepare() if bounds.jobs > 1 and where.address else None
     share = replace(share, where=where, world=world)
     played = Played(Result(share.campaign.name))
-    with contextlib.ExitStack() as stack:
-        watching = None
-        if running.watched is not None:
-            watching = stack.enter_context(
-                Watching(
-                    share.campaign.watches,
-                    running.watched,
-                    lambda: played.result.played(played.sent),
+    watching = None
+    try:
+        with contextlib.ExitStack() as stack:
+            if running.watched is not None:
+                watching = stack.enter_context(
+                    Watching(
+                        share.campaign.watches,
+                        running.watched,
+                        lambda: played.result.played(played.sent),
+                    )
                 )
-            )
-        played = play_jobs(share, bounds.jobs, tell, played)
-        if watching is not None:
-            watching.last_look = played.gone is None
-        if played.gone is not None and running.can_restart:
-            running.target.stop()
+            played = play_jobs(share, bounds.jobs, tell, played)
+            if played.gone is not None and where.address is not None:
+                played.gone += f"; {running.obituary()}"
+            if watching is not None:
+                watching.last_look = played.gone is None
+            if played.gone is not None and running.can_restart:
+                running.target.stop()
+    except KeyboardInterrupt:  # while watches began or ended
+        played.result.interrupted = True
     if watching is not None and played.gone is not None:
         watching.forget_death()
     return played, watching
@@ -183,9 +200,9 @@ def rest_of(share: Share, parts: Sequence[Played]) -> Share | None:
     )
 
 
-def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> int:
-    """One campaign of scripts, and its report; how many causes it found. A target that dies and can
-    be started again goes on. Raises TargetDied, once all that was found is written.
+def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> None:
+    """One campaign of scripts, and its report. A target that dies and can be started again goes on.
+    Raises TargetDied, once all that was found is written.
     """
     elapsed, result = stopwatch(), Result(campaign.name)
     timed = bounds.seconds is not None
@@ -195,7 +212,8 @@ def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> 
     def wanted(so_far: Result) -> bool:
         goes_on = progress.wanted(so_far)
         if goes_on and so_far.cases % RESTORE_SCRIPTED == 0:
-            running.prepare()
+            with interrupts.prompt():
+                running.prepare()
         return goes_on
 
     def again() -> Address:
@@ -206,28 +224,30 @@ def play_scripts(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> 
     done, gone = campaign_run.run_scripted(
         campaign, running.target, running.address, wanted, result, seed=bounds.seed,
         files=bounds.sources, revive=again if running.can_restart else None,
+        obituary=running.obituary,
     )  # fmt: skip
+    played = Played(result, gone=gone, seconds=elapsed())
+    bounds.account.played(played)
     click.echo(
-        f"{campaign.name}: {result.cases} cases, {result.cases / max(elapsed(), 1e-9):.0f}/s, "
+        f"{campaign.name}: {result.cases} cases, {played.rate:.0f}/s, "
         f"{len(result.signatures)} behaviours, {len(result.findings)} findings"
     )
     for line in campaign_run.summary(done):
         click.echo(line)
-    found = campaign_run.report(done, result.findings, bounds.out / campaign.name)
+    campaign_run.report(done, result.findings, bounds.account)
     if gone is not None:
         raise TargetDied(
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: {gone}"
         )
-    return found
 
 
 def tell(line: str) -> None:
     click.echo(line, err=True)
 
 
-def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: Bounds) -> int:
-    """The campaign's line in the table, then one file per cause of findings; returns how many of
-    them repeat. Raises TargetDied once all that was found is written.
+def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: Bounds) -> None:
+    """The campaign's line in the table, then one file per cause of findings. Raises TargetDied once
+    all that was found is written.
     """
 
     restore = partial(running.restore, campaign)
@@ -236,7 +256,8 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         running.restart()
         restore()
 
-    result = played.result
+    result, account, elapsed = played.result, bounds.account, stopwatch()
+    account.played(played)
     click.echo(
         f"{campaign.name}: {result.cases} cases, {played.rate:.0f}/s, "
         f"{played.connects} connections, {len(result.signatures)} behaviours, "
@@ -248,15 +269,21 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         restart if running.can_restart else None,
     )
     surviving.gone = played.gone
-    steady = 0
+    most_s = max(LEAST_SMALL_S, played.seconds)
 
     def begins(cause: str) -> None:
         tell(f"{campaign.name}: {cause}")
 
-    for number, one in enumerate(triage.settled(result.findings, surviving.trial, begins)):
-        path = triage.write_settled(one, bounds.out / campaign.name, number)
-        click.echo(triage.terminal_lines(one, path))
-        steady += one.is_steady
+    def has_time() -> bool:
+        return not interrupts.ended() and elapsed() < most_s
+
+    with account.timed(TRYING_AGAIN):
+        ones = triage.settled(result.findings, surviving.trial, begins, has_time)
+        for number, one in enumerate(ones):
+            path = triage.write_settled(one, bounds.folder(campaign), number)
+            account.settled(campaign.name, one, path)
+            click.echo(triage.terminal_lines(one, path))
+            click.echo(f"           {account.replay(path)}")
     if surviving.deaths:
         click.echo(f"  the target died {surviving.deaths} times while findings were made small")
     result.interrupted |= surviving.interrupted
@@ -265,37 +292,40 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
             f"{surviving.gone}"
         )
-    return steady
 
 
-def report_deaths(deaths: Deaths, folder: Path) -> int:
-    """How often the target died, then one file per kind of frame that killed it; how many."""
+def report_deaths(deaths: Deaths, account: Account) -> None:
+    """How often the target died, then one file per kind of frame that killed it."""
     if deaths.count:
         click.echo(f"  deaths of the target: {deaths.count}; it was started again each time")
     for number, finding in enumerate(deaths.killers.values()):
-        path = triage.write(finding, folder, FIRST_DEATH + number)
+        path = triage.write(finding, account.out / deaths.campaign, FIRST_DEATH + number)
+        account.cause(deaths.campaign, triage.cause_of(finding), finding, path)
         key, faults = finding.as_script.steps[0].wire[4:6], " ".join(finding.faults) or "no fault"
         click.echo(
             f"  {deaths.campaign}: dies of key {int.from_bytes(key)} ({faults}), case "
             f"{finding.index}: {path.name}; such requests were left out from then on"
         )
+        click.echo(f"           {finding.sentence}")
+        click.echo(f"           {account.replay(path)}")
     if deaths.unexplained:
         told = "; ".join(deaths.unexplained)
         click.echo(
             f"  of {len(deaths.unexplained)} it outlived each case in flight, sent alone: {told}"
         )
-    return len(deaths.killers) + len(deaths.unexplained)
+    for said in deaths.unexplained:
+        account.complaint(deaths.campaign, ORACLE, said)
 
 
-def report_watches(watching: Watching) -> int:
-    """What the watches measured and who could not look, then complaints; how many there are."""
+def report_watches(campaign: Campaign, watching: Watching, account: Account) -> None:
+    """What the watches measured and who could not look, then complaints."""
     for name, figures in watching.figures.items():
         click.echo(f"  {name}: {figures}", err=True)
     for name, reason in watching.not_watched.items():
         click.echo(f"  {name}: not watched: {reason}", err=True)
     for complaint in watching.complaints:
         click.echo(f"  {complaint.watch}: {complaint.sentence} (after {complaint.seconds:.1f} s)")
-    return len(watching.complaints)
+        account.complaint(campaign.name, complaint.watch, complaint.sentence)
 
 
 def run_on_target(
@@ -306,56 +336,65 @@ def run_on_target(
     reach: Reach,
 ) -> int:
     """Start the target and do what was asked of it; returns the exit code."""
-    with RunningTarget(target, reach) as running:
+    with bounds.account.timed(STARTING):
+        started = RunningTarget(target, reach)
+    with started as running:
         if special.replay is not None:
             if not reach.in_process and script_file.is_script(special.replay):
                 running.prepare()  # a script names what campaigns made before it
-                return FOUND if campaign_run.replay(special.replay, running.address) else 0
-            return replay_case(special.replay, running.link)
+                found = campaign_run.replay(special.replay, running.address, running.obituary)
+                return FOUND if found else 0
+            return replay_case(special.replay, running)
         if special.record:
             return record_outcomes(target, running.link)
         if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
             before, now = minimise(bounds.guidance.folder, running.where)
             click.echo(f"{before} frames before, {now} now show the same")
             return 0
-        found = 0
-        for campaign, planned_s in picked:
-            own = bounds if bounds.given else replace(bounds, seconds=planned_s)
-            if campaign.source in SCRIPTED:
-                found += play_scripts(campaign, running, own)
-                continue
-            played, causes = play_and_report(campaign, running, own)
-            found += causes
-            if played.result.interrupted:
-                click.echo(f"interrupted in {campaign.name}; what it found until then is written")
-                return INCOMPLETE
-    return FOUND if found else 0
+        with interrupts.kept(), concluded(bounds.account):
+            for campaign, planned_s in picked:
+                own = bounds if bounds.given else replace(bounds, seconds=planned_s)
+                play_and_report(campaign, running, own)
+                bounds.account.write()
+                if interrupts.ended():
+                    tell(f"interrupted in {campaign.name}; what it found until then is written")
+                    return INCOMPLETE
+    return FOUND if bounds.account.causes else 0
 
 
-def play_and_report(
-    campaign: Campaign, running: RunningTarget, bounds: Bounds
-) -> tuple[Played, int]:
-    """A campaign of frames, and how many causes it found."""
-    found = 0
+def play_and_report(campaign: Campaign, running: RunningTarget, bounds: Bounds) -> None:
+    """A campaign, and what it found. Raises TargetDied once that is written."""
+    if campaign.source in SCRIPTED:
+        play_scripts(campaign, running, bounds)
+        return
     if campaign.source == "corpus":
         played = play_frozen(campaign, running, bounds.seed, tell)
     else:
         played, watchings, deaths = play_campaign(campaign, running, bounds)
-        found += report_deaths(deaths, bounds.out / campaign.name)
-        found += sum(map(report_watches, watchings))
-    return played, found + report(played, campaign, running, bounds)
+        report_deaths(deaths, bounds.account)
+        for watching in watchings:
+            report_watches(campaign, watching, bounds.account)
+    report(played, campaign, running, bounds)
 
 
-def replay_case(path: Path, link: Link) -> int:
+def replay_case(path: Path, running: RunningTarget) -> int:
     """Send a stored case once more and say what happens; all oracles judge unless it names one."""
-    stored = triage.load(path)
+    stored, link = triage.load(path), running.link
     prepare(link, [stored.case], fresh=False)
     named = (
         [stored.case.oracle] if stored.case.oracle else ORACLES.keys() - {"keeps_the_connection"}
     )
     oracles = {name: oracle for name, oracle in ORACLES.items() if name in named}
     judged = Campaign("replay", "", "generated", {}, (0, 0), oracles, 1)
-    shown, findings = triage.replayed(judged, stored, link)
+    try:
+        shown, findings = triage.replayed(judged, stored, link)
+    except ConnectionError:
+        if stored.case.oracle != ORACLE:
+            raise
+        shown, findings = [], []
+    if stored.case.oracle == ORACLE and not is_alive(link.address):
+        click.echo(f"{stored.case.name}: the target died of it: {running.obituary()}")
+        return FOUND
     for line in shown:
         click.echo(f"{stored.case.name}: {line}")
     for finding in findings:

@@ -12,21 +12,27 @@ import threading
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.clients.case import HANGS, Patience, Verdict, play
 from touchstone.fuzz.clients.faults import WAYS, Fault, Spoiler, drawn
 from touchstone.fuzz.clients.proxy import Proxy
 from touchstone.fuzz.clients.session import Player, Program
 from touchstone.fuzz.generator import Pair
+from touchstone.fuzz.triage import Cause
+from touchstone.fuzz.triage.finding_file import atomically, text
 from touchstone.reference_impl.wire.apis import API
 
 CASES_PER_PROCESS = 50
 START_S = 60.0
 TRIES = 3
 NEVER = 1_000_000  # no session asks so often
+LOOK_S = 0.1
+"""How often it is looked whether the user wants an end."""
+UNSTEADY = "unsteady"
 MOST_HEX = 4000
 """Bytes of an answer that a finding's file shows."""
 
@@ -48,23 +54,28 @@ class ClientFinding:
     verdict: Verdict
     honest: bytes
     spoiled: bytes
+    again: bool = True  # it was played once more and showed the same
 
 
 @dataclass
 class Tally:
-    """What a campaign came to so far."""
+    """What a campaign came to so far. `untried` are findings, by index, that nobody has played once
+    more yet.
+    """
 
     begun: int = 0
     cases: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     unsteady: int = 0
     found: list[ClientFinding] = field(default_factory=list)
+    untried: dict[int, ClientFinding] = field(default_factory=dict)
     pairs: set[Pair] = field(default_factory=set)  # of which answers were spoiled
     interrupted: bool = False
 
     def count(
         self, index: int, fault: Fault, verdict: Verdict, spoiler: Spoiler, shown: bool
     ) -> None:
+        self.untried.pop(index, None)
         self.cases += 1
         self.kinds[verdict.kind] += 1
         if spoiler.fired:
@@ -73,6 +84,14 @@ class Tally:
             self.found.append(ClientFinding(index, fault, verdict, *spoiler.last))
         elif verdict.is_finding:
             self.unsteady += 1
+
+    def interrupt(self) -> None:
+        """What was not played once more stays as it was seen."""
+        self.interrupted = True
+        self.cases += len(self.untried)
+        self.kinds.update(one.verdict.kind for one in self.untried.values())
+        self.found += self.untried.values()
+        self.untried.clear()
 
 
 class Players:
@@ -148,30 +167,40 @@ def run(stages: Sequence[Stage], seed: int, wanted: Callable[[Tally], bool]) -> 
                     return
                 index = tally.begun
                 tally.begun += 1
-            played = judged(stage, drawn(seed, index, stage.pairs))
+            fault = drawn(seed, index, stage.pairs)
+            verdict, spoiler = stage.play(fault)
             with lock:
-                if not over.is_set():  # else its client was ended under it
-                    tally.count(index, *played)
+                if over.is_set():  # its client was ended under it
+                    return
+                if verdict.is_finding:
+                    seen = ClientFinding(index, fault, verdict, *spoiler.last, again=False)
+                    tally.untried[index] = seen
+            shown = verdict.is_finding and shows_again(stage, fault, verdict)
+            with lock:
+                if not over.is_set():
+                    tally.count(index, fault, verdict, spoiler, shown)
+
+    def end() -> None:
+        with lock:
+            over.set()
+        for stage in stages:
+            stage.players.close()
 
     with ThreadPoolExecutor(len(stages), "client") as pool:
         try:
-            for done in as_completed([pool.submit(work, stage) for stage in stages]):
-                done.result()
-        except BaseException as problem:
-            over.set()
-            for stage in stages:
-                stage.players.close()
-            if not isinstance(problem, KeyboardInterrupt):
-                raise
+            left = {pool.submit(work, stage) for stage in stages}
+            while left and not interrupts.ended():
+                done, left = wait(left, LOOK_S, FIRST_EXCEPTION)
+                for one in done:
+                    one.result()
+        except KeyboardInterrupt:
             tally.interrupted = True
+        finally:
+            end()
+    if tally.interrupted or interrupts.ended():
+        tally.interrupt()
     tally.found.sort(key=lambda one: one.index)
     return tally
-
-
-def judged(stage: Stage, fault: Fault) -> tuple[Fault, Verdict, Spoiler, bool]:
-    """A case, its verdict, and whether that showed again, where it is a finding."""
-    verdict, spoiler = stage.play(fault)
-    return fault, verdict, spoiler, verdict.is_finding and shows_again(stage, fault, verdict)
 
 
 def shows_again(stage: Stage, fault: Fault, verdict: Verdict) -> bool:
@@ -186,28 +215,39 @@ def shows_again(stage: Stage, fault: Fault, verdict: Verdict) -> bool:
     return not honest.is_finding
 
 
+def cause_of(one: ClientFinding) -> Cause:
+    """Its kind, API and first word (an exception's class)."""
+    first = one.verdict.words.partition(":")[0].partition(" ")[0]
+    return Cause(one.verdict.kind, one.fault.key, first)
+
+
 def groups(found: list[ClientFinding]) -> list[list[ClientFinding]]:
-    """Findings of one kind, API and first word (an exception's class), smallest answer first."""
-    by_kind: dict[tuple[str, int, str], list[ClientFinding]] = {}
+    """Findings of one cause, those that showed again first and of these the smallest answer."""
+    by_cause: dict[Cause, list[ClientFinding]] = {}
     for one in found:
-        first = one.verdict.words.partition(":")[0].partition(" ")[0]
-        by_kind.setdefault((one.verdict.kind, one.fault.key, first), []).append(one)
-    return [sorted(those, key=lambda one: len(one.spoiled)) for those in by_kind.values()]
+        by_cause.setdefault(cause_of(one), []).append(one)
+    return [
+        sorted(those, key=lambda one: (not one.again, len(one.spoiled)))
+        for those in by_cause.values()
+    ]
 
 
 def write(one: ClientFinding, client: str, seed: int, folder: Path, number: int) -> Path:
-    """One finding as a file for `--replay`."""
+    """One finding as a file for `--replay`, whole or not at all; one that was not played once more
+    goes to the folder `unsteady` within.
+    """
+    folder = folder if one.again else folder / UNSTEADY
     folder.mkdir(parents=True, exist_ok=True)
     fault = one.fault
     path = folder / f"{number:02}-{one.verdict.kind}-{API[fault.key].name}-{fault.way}.toml"
-    words = one.verdict.words.replace("\\", "/").replace('"', "'")
     cap = "" if fault.version is None else f"version = {fault.version}\n"
-    path.write_text(
+    atomically(
+        path,
         f"# {client}, seed {seed}, case {one.index}: {fault.sentence}\n"
-        f'client = "{client}"\nkind = "{one.verdict.kind}"\nwords = "{words}"\n'
+        f'client = {text(client)}\nkind = "{one.verdict.kind}"\nwords = {text(one.verdict.words)}\n'
         f"key = {fault.key}\n{cap}nth = {fault.nth}\ntimes = {fault.times}\n"
         f'way = "{fault.way}"\nseed = "{fault.seed}"\n'
-        f'honest = "{one.honest[:MOST_HEX].hex()}"\nspoiled = "{one.spoiled[:MOST_HEX].hex()}"\n'
+        f'honest = "{one.honest[:MOST_HEX].hex()}"\nspoiled = "{one.spoiled[:MOST_HEX].hex()}"\n',
     )
     return path
 

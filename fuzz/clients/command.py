@@ -11,12 +11,16 @@ from pathlib import Path
 
 import click
 
+from touchstone.fuzz import interrupts
+from touchstone.fuzz.account import STARTING, Account, concluded
+from touchstone.fuzz.campaign import Result
 from touchstone.fuzz.clients.campaign import (
     BadFinding,
     NotStarted,
     Players,
     Stage,
     Tally,
+    cause_of,
     groups,
     load,
     run,
@@ -28,6 +32,8 @@ from touchstone.fuzz.clients.session import SCRAM_MECHANISM, USER, Program, prog
 from touchstone.fuzz.corpus_run import create_topics, wait_until
 from touchstone.fuzz.generator import Pair
 from touchstone.fuzz.runner import Link, require_loopback, stopwatch
+from touchstone.fuzz.share import Played
+from touchstone.harness import shown
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.model import advertised
 from touchstone.harness.model.profiles import PROFILES
@@ -73,7 +79,7 @@ class ClientBounds:
     seed: int
     cases: int | None
     seconds: float | None
-    out: Path
+    account: Account
     replay: Path | None
     jobs: int
     apis: tuple[str, ...] = ()
@@ -100,6 +106,7 @@ def run_client(target: Target, word: str, bounds: ClientBounds, *, mine: bool) -
             stages = [
                 opened.enter_context(stage(program, brokers, pairs)) for _ in range(bounds.jobs)
             ]
+            bounds.account.seconds[STARTING] += bounds.account.elapsed()
             return play_clients(client, stages, bounds)
     except NotStarted as problem:
         click.echo(f"touchstone fuzz: {client} does not start: {problem}", err=True)
@@ -176,12 +183,14 @@ def play_clients(client: str, stages: Sequence[Stage], bounds: ClientBounds) -> 
     """One client's campaign, or one case again; returns the exit code."""
     if bounds.replay is not None:
         return replayed(stages[0], bounds.replay)
-    tally = run(stages, bounds.seed, continuation(client, bounds.cases, bounds.seconds))
-    found = report(tally, client, bounds, stages[0].pairs)
-    if tally.interrupted:
-        click.echo(f"touchstone fuzz: {client}: interrupted", err=True)
-        return INCOMPLETE
-    return FOUND if found else 0
+    with interrupts.kept(), concluded(bounds.account):
+        elapsed = stopwatch()
+        tally = run(stages, bounds.seed, continuation(client, bounds.cases, bounds.seconds))
+        report(tally, client, bounds, stages[0].pairs, elapsed())
+        if tally.interrupted:
+            click.echo(f"touchstone fuzz: {client}: interrupted", err=True)
+            return INCOMPLETE
+    return FOUND if bounds.account.causes else 0
 
 
 def topics_on(link: Link) -> Callable[[], str]:
@@ -225,21 +234,32 @@ def counts(tally: Tally) -> str:
     return f"{kinds}; {tally.unsteady} unsteady, {len(tally.found)} findings"
 
 
-def report(tally: Tally, client: str, bounds: ClientBounds, pairs: Sequence[Pair]) -> int:
-    """Print the table and write a file for each group of findings; returns how many there are."""
+def report(
+    tally: Tally, client: str, bounds: ClientBounds, pairs: Sequence[Pair], seconds: float
+) -> None:
+    """Print the table and write a file for each group of findings."""
     click.echo(
         f"{client}: {tally.cases} cases, answers of {len(tally.pairs)} (API, version) pairs"
         f" spoiled, {counts(tally)}"
     )
     if tally.cases >= len(pairs):  # each pair had its turn
         click.echo(f"  never asked: {versions_of(set(pairs) - tally.pairs) or 'none'}")
-    found = groups(tally.found)
-    for number, members in enumerate(found):
+    account, name = bounds.account, f"client-{client}"
+    result = Result(name, tally.cases, signatures=tally.kinds)
+    account.played(Played(result, seconds=seconds), findings=len(tally.found))
+    for number, members in enumerate(groups(tally.found)):
         one = members[0]
-        path = write(one, client, bounds.seed, bounds.out / f"client-{client}", number)
-        click.echo(f"  {len(members):4} x {one.verdict.kind}: {one.fault.sentence}")
-        click.echo(f"         {one.verdict.words[:160]}; case {one.index} in {path.name}")
-    return len(found)
+        path = write(one, client, bounds.seed, account.out / name, number)
+        account.found(
+            name, cause_of(one), one.verdict.words, decides=one.again, members=len(members),
+            bytes=len(one.spoiled), file=str(path.relative_to(account.out)),
+        )  # fmt: skip
+        often = "" if one.again else "not played once more: "
+        click.echo(f"  {len(members):4} x {often}{one.verdict.kind}: {one.fault.sentence}")
+        click.echo(
+            f"         {shown.line(one.verdict.words[:160])}; case {one.index} in {path.name}"
+        )
+        click.echo(f"         {account.replay(path)}")
 
 
 def versions_of(pairs: Iterable[Pair]) -> str:
@@ -254,6 +274,6 @@ def replayed(stage: Stage, path: Path) -> int:
     """Play a stored case again; returns the exit code."""
     fault = load(path)
     verdict, spoiler = stage.play(fault)
-    click.echo(f"{path.stem}: {fault.sentence}: {verdict.kind} {verdict.words}")
+    click.echo(f"{path.stem}: {fault.sentence}: {verdict.kind} {shown.line(verdict.words)}")
     click.echo(f"  {spoiler.fired} answers spoiled")
     return FOUND if verdict.is_finding else 0

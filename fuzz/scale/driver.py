@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import click
 
+from touchstone.fuzz import share
+from touchstone.fuzz.account import Account
 from touchstone.fuzz.campaign import Result
 from touchstone.fuzz.runner import stopwatch
 from touchstone.fuzz.scale.tasks import Chore, Job, Played, play_shard, settle_groups
 from touchstone.fuzz.triage import Settled, grouped, terminal_lines, write_settled
 from touchstone.harness.model.target import Target, Unavailable
-from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark.shards import shards as spark_shards
 from touchstone.harness.targets import file_of, shipped
 from touchstone.harness.targets.described import DescribedTarget
@@ -40,6 +40,7 @@ class Plan:
     cases: int | None
     out: Path
     is_mine: bool = False
+    again: tuple[str, ...] = ()  # the command that plays a file again, up to its name
 
 
 def refuse_shared(target: Target, *, is_shared: bool) -> None:
@@ -76,26 +77,32 @@ def run_sharded(plan: Plan, master: str, shards: int) -> int:
         click.echo(f"played in {took:.1f} s", err=True)
         ones = list(chain.from_iterable(spark.run(settle_groups, chores(plan, results, shards))))
         click.echo(f"settled in {elapsed() - began - took:.1f} s", err=True)
-    write(plan, played, ones, shards)
+    click.echo(next(write(plan, played, ones, shards).closing_lines()))
     if any(one.died for one in played):
         return INCOMPLETE
     return FOUND if any(one.is_steady for _, one in ones) else 0
 
 
-def write(plan: Plan, played: list[Played], ones: list[tuple[str, Settled]], shards: int) -> None:
+def write(
+    plan: Plan, played: list[Played], ones: list[tuple[str, Settled]], shards: int
+) -> Account:
     """The findings as one machine would write them, and the rows; all told on the way."""
-    rows = [shard_row(plan, one, shards) for one in played]
+    account = Account(plan.target, plan.seed, plan.out, plan.again)
+    for part in played:
+        told = share.Played(part.result, gone=part.died, seconds=part.seconds)
+        account.played(told, part.shard, shards)
     for campaign in plan.campaigns:
         mine = sorted((one for name, one in ones if name == campaign), key=lambda one: one.cause)
         for number, one in enumerate(mine):
             path = write_settled(one, plan.out / campaign, number)
             click.echo(terminal_lines(one, path))
-            rows.append(cause_row(plan, campaign, one, path))
-    plan.out.mkdir(parents=True, exist_ok=True)
-    fuzz_rows.write(plan.out / fuzz_rows.NAME, rows)
+            click.echo(f"           {account.replay(path)}")
+            account.settled(campaign, one, path)
+    account.write()
     for part in played:
         if part.died:
             click.echo(f"shard {part.shard}: the target died {part.died}", err=True)
+    return account
 
 
 def jobs(plan: Plan, shards: int) -> list[Job]:
@@ -143,29 +150,3 @@ def told_of(result: Result, played: Iterable[Played]) -> str:
 
 def parts_of(result: Result, played: Iterable[Played]) -> Iterator[Played]:
     return (one for one in played if one.result.campaign == result.campaign)
-
-
-def run_of(plan: Plan) -> dict[str, Any]:
-    """What all rows of a run share."""
-    name = f"{plan.target} seed {plan.seed}"
-    return {"schema": fuzz_rows.SCHEMA, "run": name, "target": plan.target, "seed": plan.seed}
-
-
-def shard_row(plan: Plan, one: Played, shards: int) -> dict[str, Any]:
-    return run_of(plan) | {
-        "fuzz": "shard", "campaign": one.result.campaign, "shard": one.shard, "shards": shards,
-        "executions": one.result.cases, "seconds": round(one.seconds, 3),
-        "signatures": len(one.result.signatures), "complaints": len(one.result.findings),
-        "died": one.died,
-    }  # fmt: skip
-
-
-def cause_row(plan: Plan, campaign: str, one: Settled, path: Path) -> dict[str, Any]:
-    steps = one.finding.as_script.steps
-    return run_of(plan) | {
-        "fuzz": "cause", "campaign": campaign, "oracle": one.cause.oracle, "key": one.cause.key,
-        "behaviour": one.cause.behaviour, "sentence": one.finding.sentence,
-        "members": one.members, "steps": len(steps),
-        "bytes": sum(len(step.wire) for step in steps), "runs": one.runs, "repeats": one.repeats,
-        "file": str(path.relative_to(plan.out)),
-    }  # fmt: skip

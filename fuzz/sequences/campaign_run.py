@@ -8,21 +8,29 @@ from pathlib import Path
 
 import click
 
+from touchstone.fuzz.account import Account
 from touchstone.fuzz.campaign import BadCampaign, Campaign, Finding, Result, chosen
-from touchstone.fuzz.deaths import MOST
+from touchstone.fuzz.deaths import MOST, ORACLE
 from touchstone.fuzz.machines import MACHINES
 from touchstone.fuzz.machines.machine import Machine
 from touchstone.fuzz.machines.spoken import spoken
 from touchstone.fuzz.machines.walked_scripts import Cell, WalkedScripts
 from touchstone.fuzz.oracles import ORACLES
-from touchstone.fuzz.runner import Link
+from touchstone.fuzz.runner import DYING_S, Link, is_alive
 from touchstone.fuzz.sequences import script_file
 from touchstone.fuzz.sequences.judge import complaint, signature_of
 from touchstone.fuzz.sequences.mutated import Sequences
 from touchstone.fuzz.sequences.mutations import mutations
 from touchstone.fuzz.sequences.player import Player
-from touchstone.fuzz.sequences.scripted import AS_EXPECTED, Case, Scripted, walked_cases
+from touchstone.fuzz.sequences.scripted import (
+    AS_EXPECTED,
+    Case,
+    Scripted,
+    cause_of,
+    walked_cases,
+)
 from touchstone.fuzz.sequences.sources import scripts_in
+from touchstone.fuzz.triage import Cause, write
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Target
 
@@ -60,9 +68,11 @@ def run_scripted(
     seed: int,
     files: tuple[Path, ...] = (),
     revive: Callable[[], tuple[str, int]] | None = None,
+    obituary: Callable[[], str] = lambda: "gone",
 ) -> tuple[Scripted, str | None]:
     """Play a campaign of scripts; (what was played, how the target ended for good, if it did). One
-    that dies and that `revive` starts again, at the address that it gives, goes on.
+    that dies and that `revive` starts again, at the address that it gives, goes on; `obituary` says
+    how it ended.
     """
     player = Player(*address)
     walks = walks_on(target, campaign, address, f"{player.nonce()}-")
@@ -77,9 +87,12 @@ def run_scripted(
         try:
             scripted.run(cases, wanted, result)
         except ConnectionError as gone:
+            said = f"{gone} (case {result.cases}); {obituary()}"
             if revive is None or scripted.deaths >= MOST:
-                return scripted, str(gone)
-            scripted.died(f"{gone} (case {result.cases})", player_of_another, result)
+                return scripted, said
+            scripted.died(said, player_of_another, result)
+        except KeyboardInterrupt:
+            return scripted, None
         else:
             return scripted, None
 
@@ -128,24 +141,40 @@ def scripted_cells(machine: Machine, cells: list[Cell]) -> set[tuple[str, int]]:
     return {(state, machine.acts[action].key) for state, action in cells}
 
 
-def report(scripted: Scripted, findings: list[Finding], folder: Path) -> int:
-    """Write a file for each cause; returns how many there are, and deaths without one."""
+def report(scripted: Scripted, findings: list[Finding], account: Account) -> None:
+    """Write a file for each cause, and say of each and of deaths without one."""
+    name = scripted.campaign.name
     for number, (finding, times) in enumerate(
         zip(findings, scripted.tally.known.values(), strict=True)
     ):
-        path = script_file.write(finding, folder, number, times)
+        path = write(finding, account.out / name, number, members=times, scripted=True)
+        account.cause(name, Cause(*cause_of(finding)), finding, path, members=times)
         click.echo(f"  {times:6} x {finding.oracle}: {finding.sentence}")
         click.echo(f"           {finding.step + 1} steps in {path.name}")
-    return len(findings) + len(scripted.unexplained)
+        click.echo(f"           {account.replay(path)}")
+    for said in scripted.unexplained:
+        account.complaint(name, ORACLE, said)
 
 
-def replay(path: Path, address: tuple[str, int]) -> bool:
-    """Play a stored script and say what happens; returns whether something is complained about."""
-    script = script_file.loads(path.read_text(), str(path))
+def replay(path: Path, address: tuple[str, int], obituary: Callable[[], str]) -> bool:
+    """Play a stored script and say what happens; returns whether something is complained about.
+    `obituary` says how a target ended that dies of it.
+    """
+    text = path.read_text()
+    script = script_file.loads(text, str(path))
+    dying_s = DYING_S if f'oracle = "{ORACLE}"' in text else 0.0
     judged = Campaign("replay", "", "sequence", {}, (0, 0), dict(ORACLES), 1)
     del judged.oracles["keeps_the_connection"]
     scripted = Scripted(judged, Player(*address))
-    played = scripted.player.play(script)
+    try:
+        played = scripted.player.play(script)
+    except ConnectionError:
+        if is_alive(address):
+            raise
+        played = None
+    if played is None or not is_alive(address, dying_s):
+        click.echo(f"{path.stem}: the target died of it: {obituary()}")
+        return True
     click.echo(f"{path.stem}: {signature_of(played)}")
     wrong = complaint(played)
     if wrong is not None:

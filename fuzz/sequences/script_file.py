@@ -13,7 +13,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.cases import BadCase
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.script import Expected, Reference, Script, Step
@@ -27,8 +26,8 @@ def dumps(
     script: Script, *, story: tuple[str, ...] = (), head: dict[str, Any] | None = None
 ) -> str:
     lines = [*(f"# {line}" for line in story)]
-    lines += [f"{name} = {_toml(value)}" for name, value in (head or {}).items()]
-    lines.append(f"names = {_toml(list(script.names))}")
+    lines += [f"{name} = {toml(value)}" for name, value in (head or {}).items()]
+    lines.append(f"names = {toml(list(script.names))}")
     for number, step in enumerate(script.steps):
         lines += ["", *_step(number, step)]
     return "\n".join(lines) + "\n"
@@ -45,43 +44,41 @@ def loads(text: str, source: str = "script") -> Script:
 
 
 def is_script(path: Path) -> bool:
-    """Whether a file holds steps alone: neither one case nor a finding of `triage`."""
+    """Whether a file is a script: steps alone, or a finding of a campaign of scripts. One case and
+    the findings of other campaigns have no names.
+    """
     try:
         fields = tomllib.loads(path.read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         return False
-    return "steps" in fields and "complaint" not in fields
-
-
-def write(finding: Finding, folder: Path, number: int, times: int) -> Path:
-    """One file for a finding and those of the same cause."""
-    key = sent_frame(finding.wire).key
-    path = folder / f"{number:02}-{finding.oracle.replace('_', '-')}-key-{key}.toml"
-    story = (
-        f"{finding.campaign}, seed {finding.seed}, case {finding.index}: "
-        f"{' '.join(finding.faults) or 'no fault'}; seen {times} times",
-        f"signature of step {finding.step}: {finding.signature}",
-    )
-    head = {"oracle": finding.oracle, "sentence": finding.sentence, "step": finding.step}
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(dumps(finding.as_script, story=story, head=head))
-    return path
+    return "steps" in fields and ("complaint" not in fields or "names" in fields)
 
 
 def _step(number: int, step: Step) -> Iterator[str]:
     yield f"# {number}: {step.note or _meaning(step.wire, 80)}"
     yield f"# {_meaning(step.wire, LONGEST)}"
     yield "[[steps]]"
-    yield f"wire = {_toml(step.wire.hex())}"
-    fields = asdict(step) | {"references": [asdict(one) for one in step.references]}
+    yield f"wire = {toml(step.wire.hex())}"
+    if step.connection:
+        yield f"connection = {step.connection}"
+    if step.references:
+        yield f"references = {toml([asdict(one) for one in step.references])}"
+    yield from fields_of(step)
+
+
+def fields_of(step: Step) -> Iterator[str]:
+    """What a step holds beside its bytes, its connection and its references."""
+    fields: dict[str, Any] = {
+        name: getattr(step, name) for name in ("faults", "note", "again", "until", "delay_ms")
+    }
     if step.expected is not None:
         fields["expected"] = asdict(step.expected) | {
             "values": [[path, value] for path, value in step.expected.values],
             "equal": [asdict(one) for one in step.expected.equal],
         }
     for name, value in fields.items():
-        if name != "wire" and value not in (None, "", 0, False, (), []):
-            yield f"{name} = {_toml(value)}"
+        if value not in (None, "", 0, False, (), []):
+            yield f"{name} = {toml(value)}"
 
 
 def _meaning(wire: bytes, longest: int) -> str:
@@ -94,18 +91,18 @@ def _meaning(wire: bytes, longest: int) -> str:
     return text if len(text) <= longest else text[:longest] + "..."
 
 
-def _toml(value: Any) -> str:
+def toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, bytes):
-        return f"{{hex = {_toml(value.hex())}}}"
+        return f"{{hex = {toml(value.hex())}}}"
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, dict):
-        inner = (f"{name} = {_toml(one)}" for name, one in value.items() if one is not None)
+        inner = (f"{name} = {toml(one)}" for name, one in value.items() if one is not None)
         return "{" + ", ".join(inner) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml, value)) + "]"
     return str(value)
 
 

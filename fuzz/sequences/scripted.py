@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Campaign, Finding, Result, judge
 from touchstone.fuzz.deaths import ORACLE as STAYS_ALIVE
 from touchstone.fuzz.machines.walked_scripts import WalkedScript, WalkedScripts
@@ -109,7 +110,7 @@ class Scripted:
             self._again += 1
             script = renamed(case.script, f"-alone-{self._again}")
             if not self._outlives(script):
-                self._note_killer(case, script, result)
+                self._note_killer(case, script, said, result)
                 self.player = start()
                 break
         else:
@@ -121,8 +122,8 @@ class Scripted:
             self.player.play(script)
         return is_alive(self.player.address)
 
-    def _note_killer(self, case: Case, script: Script, result: Result) -> None:
-        sentence = "the target died of this script, in the campaign and when it was played alone"
+    def _note_killer(self, case: Case, script: Script, said: str, result: Result) -> None:
+        sentence = f"the target died of this script, in the campaign and when played alone: {said}"
         finding = Finding(
             self.campaign.name, STAYS_ALIVE, sentence, "died", self.seed, case.index, case.faults,
             script.steps[0].wire,
@@ -161,11 +162,16 @@ class Scripted:
     def _keep(self, case: Case, finding: Finding, result: Result) -> None:
         cause = cause_of(finding)
         if not self.tally.known[cause]:
-            again = self.confirmed(case, cause)
-            if again is None:
-                self.tally.unsteady += 1
-                return
-            result.findings.append(self.smaller(case, again) if case.walked else again)
+            try:
+                again = self.confirmed(case, cause)
+                if again is None:
+                    self.tally.unsteady += 1
+                    return
+                result.findings.append(self.smaller(case, again) if case.walked else again)
+            except KeyboardInterrupt:
+                result.findings.append(finding)
+                self.tally.known[cause] += 1
+                raise
         self.tally.known[cause] += 1
 
     def confirmed(self, case: Case, cause: tuple[str, int, str]) -> Finding | None:
@@ -186,7 +192,7 @@ class Scripted:
         best, actions = finding, [cell[1] for cell in trail if cell is not None]
         found = self._walked(case, actions, finding)
         place, tries = 0, SMALLER_TRIES
-        while found is not None and place < len(actions) and tries:
+        while found is not None and place < len(actions) and tries and not interrupts.ended():
             best, tries = found, tries - 1
             shorter = actions[:place] + actions[place + 1 :]
             other = self._walked(case, shorter, finding)

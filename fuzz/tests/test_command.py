@@ -11,10 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
-from touchstone.fuzz import target_run
 from touchstone.fuzz.cases import corpus
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT
-from touchstone.fuzz.progress import Progress
 from touchstone.fuzz.runner import Link, NotLoopback, require_loopback
 from touchstone.fuzz.tests.seeded import SWITCHED
 from touchstone.fuzz.tests.seeded_bench import bench
@@ -261,23 +259,3 @@ def test_a_peer_that_hangs_up_is_met_again_on_a_new_connection():
         with Link(host, int(port)) as link:
             ends = [link.play([NO_SUCH_KEY]).end, link.play([b""]).end]
             assert (ends[0] in ("closed", RESET), ends[1], link.tally.connects) == (True, KEPT, 2)
-
-
-@pytest.mark.slow
-def test_an_interrupted_campaign_reports_what_it_came_to(tmp_path, monkeypatch):
-    def wanted(self, result):
-        if len(result.findings) and result.cases > 200:
-            raise KeyboardInterrupt
-        return True
-
-    monkeypatch.setattr(Progress, "wanted", wanted)
-    planted = "reference@4.3+crc-not-checked"
-    oracle = {**target_run.ORACLES, "answers_in_time": lambda sent, outcome: "planted"}
-    monkeypatch.setattr("touchstone.fuzz.campaign.ORACLES", oracle)
-    settled = target_run.triage.settled  # one complaint is settled as all of them would be
-    monkeypatch.setattr(
-        target_run.triage, "settled", lambda found, trial, tell: settled(found[:1], trial, tell)
-    )
-    result = run("--target", planted, "--campaign", "valid", "--out", str(tmp_path))
-    assert (result.exit_code, "interrupted in valid" in result.output) == (3, True), result.output
-    assert any(tmp_path.glob("valid/*.toml"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -32,7 +34,8 @@ def parse(self, connection, frame):
         if os.environ.get("HANGS"):
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             time.sleep(3600)  # in the loop that serves everybody
-        os._exit(1)
+        print("farewell,\\n\\x1b[31mworld", file=sys.stderr, flush=True)
+        os._exit(3)
     return parsed(self, connection, frame)
 Broker.parse = parse
 sys.argv[1:] = ["broker", *sys.argv[1:]]
@@ -150,7 +153,14 @@ def test_a_campaign_goes_on_behind_the_death_of_its_target(played_on_mortal, tmp
     assert result.exit_code == 1, result.output
     assert "dies of key 60 (no fault)" in result.output
     assert "is not answered: ConnectionRefused" not in result.output  # so watches say of a dead one
-    assert next((tmp_path / "out" / "valid").glob("*-stays-alive-key-60.toml"))
+    path = next((tmp_path / "out" / "valid").glob("*-stays-alive-key-60.toml"))
+    words = r"exit code 3, .*farewell, \\x1b\[31mworld"
+    assert re.search(words, result.output) and "\x1b" not in result.output
+    assert re.search(words, tomllib.loads(path.read_text())["sentence"])
+    again = played_on_mortal(DESCRIBE_CLUSTER, "--replay", str(path))
+    assert (again.exit_code, bool(re.search(words, again.output))) == (1, True), again.output
+    mended = played_on_mortal(999, "--replay", str(path))
+    assert mended.exit_code == 0, mended.output
 
 
 @pytest.mark.slow
@@ -159,7 +169,10 @@ def test_a_campaign_of_scripts_goes_on_behind_the_death_of_its_target(played_on_
     assert result.exit_code == 1, result.output
     assert "groups: 2 cases" in result.output
     (path,) = (tmp_path / "out" / "groups").glob("*-stays-alive-key-*.toml")
-    assert "Heartbeat" in path.read_text()
+    text = path.read_text()
+    assert "Heartbeat" in text and "exit code 3, " in text
+    assert played_on_mortal(HEARTBEAT, "--replay", str(path)).exit_code == 1
+    assert played_on_mortal(999, "--replay", str(path)).exit_code == 0
 
 
 @pytest.mark.slow

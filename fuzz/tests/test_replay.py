@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from touchstone.fuzz import __main__ as fuzz
 from touchstone.fuzz import replay
-from touchstone.fuzz.campaign import Finding
+from touchstone.fuzz.campaign import Finding, campaigns
 from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.outcome import Outcome, signature
 from touchstone.fuzz.roles import Subject
+from touchstone.fuzz.sequences.campaign_run import walks_on
+from touchstone.fuzz.sequences.scripted import walked_cases
+from touchstone.fuzz.targets import SMALL_CLUSTER
 from touchstone.fuzz.tests import seeded
 from touchstone.fuzz.tests.seeded import Seeded, batch, frame_of, produce
 from touchstone.fuzz.tests.seeded_bench import CONFIG, bench
 from touchstone.fuzz.triage import shapes, write
 from touchstone.fuzz.world import World
 from touchstone.harness.model import advertised
+from touchstone.harness.model.target import Shape
+from touchstone.harness.targets import parse
 from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.headers import decode_request, decode_response, encode_response
@@ -77,6 +87,58 @@ def test_with_the_lie_it_exits_1_and_without_it_0(tmp_path, one):
             for link in (made.wrong, made.right)
         ]
     assert ends == [1, 0]
+
+
+SCRIPTED = (
+    ("generation-not-bumped", "groups", 12), ("fencing-skipped", "transactions", 40),
+    ("sequence-gap-accepted", "transactions", 40), ("member-epoch-not-fenced", "groups", 40),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("switch", "campaign", "cases"), SCRIPTED)
+def test_what_a_machine_found_replays_alone_and_again(tmp_path, switch, campaign, cases):
+    """With the defect twice on one broker, each time under names of its own; without it never."""
+    asked = ["--target", f"reference@4.3+{switch}", "--campaign", campaign, "--cases", str(cases)]
+    found = CliRunner().invoke(fuzz.command, [*asked, "--out", str(tmp_path)])
+    paths = sorted((tmp_path / campaign).glob("*.toml"))
+    assert (found.exit_code, bool(paths)) == (1, True), found.output
+    for path in paths:
+        ends = []
+        for switches, times in (((switch,), 2), ((), 1)):
+            with serve(release="4.3", config=SMALL_CLUSTER, switches=switches) as cluster:
+                for _ in range(times):
+                    ran = alone(path, cluster.bootstrap[0])
+                    ends.append(ran.returncode)
+        assert (ends, ran.stderr) == ([1, 1, 0], ""), (path.read_text(), ran.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("campaign", ["groups", "transactions", "sessions"])
+def test_a_walk_that_is_as_expected_replays_without_a_complaint(tmp_path, campaign):
+    """Each step of it in turn, as if that were complained about."""
+    asked = campaigns()[campaign]
+    with serve(release="4.3", config=SMALL_CLUSTER) as cluster:
+        host, _, port = cluster.bootstrap[0].rpartition(":")
+        target = parse(cluster.bootstrap[0])
+        target.start(Shape())
+        walks = walks_on(target, asked, (host, int(port)), "w-")
+        wrong = []
+        for case in itertools.islice(walked_cases(walks, replace(asked, faults=(0, 0)), 5), 24):
+            step = len(case.script.steps) - 1
+            finding = Finding(
+                campaign, "as_expected", "", "", 5, case.index, (), case.script.steps[step].wire
+            ).of_script(case.script, step)
+            path = write(finding, tmp_path, case.index, scripted=True)
+            made = replay.Replay(tomllib.loads(path.read_text()), (host, int(port)), 2.0)
+            replay.prepare(made.finding, made.address, 2.0)
+            made.run()
+            wrong += [
+                (path.name, number, made.ends[number][0], one["expected"])
+                for number, one in enumerate(made.steps)
+                if "expected" in one and made._is_unexpected(number)
+            ]
+    assert wrong == []
 
 
 def test_another_machine_is_refused(tmp_path):

@@ -261,7 +261,7 @@ def test_text_that_no_toml_may_hold_is_escaped(tmp_path):
 
 def test_a_finding_that_cannot_be_written_leaves_none(tmp_path, monkeypatch):
     write(of("parses", "first"), tmp_path, 0)
-    monkeypatch.setattr("touchstone.fuzz.triage.finding_file.tables", lambda _: 1 / 0)
+    monkeypatch.setattr("touchstone.fuzz.triage.finding_file.tables", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(of("parses", "second"), tmp_path, 0)
     assert [path.name for path in sorted(tmp_path.iterdir())] == [

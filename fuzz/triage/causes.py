@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.oracles import ORACLES, sent_frame
+from touchstone.harness.results.fuzz_rows import NO_API
 from touchstone.reference_impl.wire.apis import API
 
 ENTRY = re.compile(r"[\w.\[\]]+=-?\d+")
 UNREADABLE = re.compile(r"unreadable|trailing")
 
 
-NO_PAIR = -1
+NO_PAIR = NO_API
 
 
 class Cause(NamedTuple):

@@ -9,7 +9,9 @@ complaint is made again. Files appear whole or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -24,6 +26,7 @@ from touchstone.fuzz.generator import TOPICS
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.script import Reference, Script, Step
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
+from touchstone.fuzz.sequences import script_file
 from touchstone.fuzz.triage import shapes
 from touchstone.fuzz.triage.causes import cause_of
 from touchstone.fuzz.triage.settled import Settled
@@ -39,7 +42,7 @@ from touchstone.reference_impl.wire.headers import (
 )
 
 UNSTEADY = "unsteady"
-PROGRAM = "replay.py"
+PROGRAM, BODIES = "replay.py", "replay_bodies.py"
 MOST_ELEMENTS, LONGEST = 100, 200  # of what is written out in comments
 HOLDS = {
     "answers_in_time": "silent",
@@ -52,7 +55,8 @@ HOLDS = {
     "answers_nothing_to_acks_0": "answered",
     "as_recorded": "other",
     "differs": "other",
-    "as_expected": "same",
+    "as_expected": "unexpected",
+    "stays_alive": "gone",
 }
 """When a complaint is made again, in the words of replay.py; "beyond answers" for other oracles."""
 
@@ -65,25 +69,45 @@ def write(
     members: int = 1,
     runs: int = 0,
     repeats: int | None = None,
+    scripted: bool = False,
 ) -> Path:
     """One file, and the program that replays it. A finding that did not repeat REPLAYS times (None:
-    nobody tried) goes to the folder `unsteady` within.
+    nobody tried) goes to the folder `unsteady` within. One of a campaign of scripts is `scripted`:
+    it was played once more under other names, and so it is replayed.
     """
     if repeats is not None and repeats < REPLAYS:
         folder = folder / UNSTEADY
     folder.mkdir(parents=True, exist_ok=True)
-    atomically(folder / PROGRAM, (files("touchstone.fuzz") / PROGRAM).read_text())
+    atomically(folder / PROGRAM, program())
     key = sent_frame(finding.wire).key
     path = folder / f"{number:02}-{finding.oracle.replace('_', '-')}-key-{key}.toml"
     story = [
         f"{finding.campaign}, seed {finding.seed}, case {finding.index}: "
         + (" ".join(finding.faults) or "no fault"),
         f"one of {members}, made small in {runs} runs",
-        "replayed: " + ("not yet" if repeats is None else f"{repeats} of {REPLAYS} times"),
+        "replayed: " + often(repeats, scripted=scripted),
         f"python {PROGRAM} {path.name} HOST:PORT",
     ]
-    atomically(path, "\n".join([*map(comment, story), "", *head(finding), *tables(finding)]) + "\n")
+    names = [f"names = {script_file.toml(finding.as_script.names)}"] if scripted else []
+    lines = [*map(comment, story), "", *head(finding), *names, *tables(finding, scripted=scripted)]
+    atomically(path, "\n".join(lines) + "\n")
     return path
+
+
+def program() -> str:
+    """The program that replays findings as one file, which needs none of our modules."""
+    here = files("touchstone.fuzz")
+    whole, bodies = ((here / name).read_text() for name in (PROGRAM, BODIES))
+    _, _, inlined = bodies.partition("from __future__ import annotations\n")
+    return re.sub(
+        r"(?m)^from touchstone\.fuzz\.replay_bodies import .*\n", lambda _: inlined, whole
+    )
+
+
+def often(repeats: int | None, *, scripted: bool) -> str:
+    if scripted:
+        return "once more, under other names"
+    return "not yet" if repeats is None else f"{repeats} of {REPLAYS} times"
 
 
 def write_settled(one: Settled, folder: Path, number: int) -> Path:
@@ -166,7 +190,7 @@ def head(finding: Finding) -> Iterator[str]:
     yield f"probe = {str(frames_in(finding.wire)[1]).lower()}"
 
 
-def tables(finding: Finding) -> Iterator[str]:
+def tables(finding: Finding, *, scripted: bool) -> Iterator[str]:
     steps = finding.as_script.steps
     yield from ("", "[complaint]", f"step = {finding.step}")
     yield f"holds = {text(HOLDS.get(finding.oracle, 'beyond answers'))}"
@@ -174,7 +198,7 @@ def tables(finding: Finding) -> Iterator[str]:
     for setup in setup_of(topics_of(finding), keys):
         yield from setup_lines(setup)
     for number, step in enumerate(steps):
-        yield from ("", *step_lines(step, number))
+        yield from ("", *step_lines(step, number, scripted=scripted))
 
 
 def topics_of(finding: Finding) -> dict[str, bool]:
@@ -196,7 +220,7 @@ def setup_lines(setup: Setup) -> Iterator[str]:
     yield f"is = {text(setup.wanted.hex())}"
 
 
-def step_lines(step: Step, number: int) -> Iterator[str]:
+def step_lines(step: Step, number: int, *, scripted: bool) -> Iterator[str]:
     sent = sent_frame(step.wire)
     api = API[sent.key].name if sent.key in API else f"key {sent.key}"
     yield "[[steps]]"
@@ -212,9 +236,14 @@ def step_lines(step: Step, number: int) -> Iterator[str]:
     yield f"answer = {text(shapes.shape_of_answer(sent.key, sent.version))}"
     if sent.key == API_VERSIONS:
         yield f"answer_v0 = {text(shapes.shape_of_answer(sent.key, 0))}"
+    if scripted:
+        yield from script_file.fields_of(step)
+    if step.references or scripted:
+        with contextlib.suppress(ValueError):
+            body_at = SIZE + decode_request_header(step.wire[SIZE:])[1]
+            yield f"request = {text(shapes.shape_of_request(sent.key, sent.version))}"
+            yield f"body_at = {body_at}"
     if step.references:
-        yield f"request = {text(shapes.shape_of_request(sent.key, sent.version))}"
-        yield f"body_at = {SIZE + decode_request_header(step.wire[SIZE:])[1]}"
         yield "references = ["
         for one in step.references:
             yield f"  {toml(asdict(one))},"

@@ -60,15 +60,19 @@ class Settled:
 
 
 def settled(
-    findings: Iterable[Finding], trial: Trial, tell: Callable[[str], object] = str
+    findings: Iterable[Finding],
+    trial: Trial,
+    tell: Callable[[str], object] = str,
+    has_time: Callable[[], bool] = lambda: True,
 ) -> Iterator[Settled]:
-    """One for each group, as each is done; `tell` hears which one is begun. Raises ConnectionError
-    when the target is gone.
+    """One for each group, as each is done; `tell` hears which one is begun. Where nobody `has_time`
+    one is replayed, but not made small. Raises ConnectionError when the target is gone.
     """
     groups = grouped(findings)
     for number, (cause, members) in enumerate(groups.items(), 1):
         tell(f"cause {number} of {len(groups)} is tried again: {cause.oracle} key {cause.key}")
-        yield settle(members[0], trial, members=len(members))
+        limit = RUNS if has_time() else 0
+        yield settle(members[0], trial, members=len(members), limit=limit)
 
 
 def settle(finding: Finding, trial: Trial, *, members: int = 1, limit: int = RUNS) -> Settled:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.campaign import Finding
 from touchstone.fuzz.script import Script
 from touchstone.fuzz.triage.attempts import Complains
@@ -36,10 +37,11 @@ class Surviving:
         )
 
     def _tried(self, complains: Complains, script: Script) -> list[Finding]:
-        if self.gone is not None:
+        if self._over():
             return []
         try:
-            return complains(script)
+            with interrupts.prompt():
+                return complains(script)
         except ConnectionError as death:
             self._died(death)
         except KeyboardInterrupt:
@@ -47,10 +49,11 @@ class Surviving:
         return []
 
     def _restore(self) -> None:
-        if self.gone is not None:
+        if self._over():
             return
         try:
-            self._inner.restore()
+            with interrupts.prompt():
+                self._inner.restore()
         except (ConnectionError, Unavailable) as death:  # or it lives, and no longer does as asked
             self._died(death)
         except KeyboardInterrupt:
@@ -62,11 +65,17 @@ class Surviving:
             self.gone = str(death)
             return
         try:
-            self._start()
+            with interrupts.prompt():
+                self._start()
         except (ConnectionError, Unavailable) as worse:
             self.gone = str(worse)
         except KeyboardInterrupt:
             self._interrupted()
+
+    def _over(self) -> bool:
+        if self.gone is None and interrupts.hurried():
+            self._interrupted()
+        return self.gone is not None
 
     def _interrupted(self) -> None:
         self.interrupted, self.gone = True, "interrupted"

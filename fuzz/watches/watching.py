@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from touchstone.fuzz import interrupts
 from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.watches import WATCHES
 from touchstone.fuzz.watches.watch import NotWatched, Played, Watch, Watched, Wrong
@@ -57,6 +58,8 @@ class Watching:
     def __enter__(self) -> Watching:
         for name, watch in list(self.watches.items()):
             try:
+                if interrupts.ended():  # nothing will be played
+                    raise NotWatched("interrupted")
                 self._look(name, partial(_before, watch, self.target))
             except NotWatched as reason:
                 self.not_watched[name] = str(reason)
@@ -80,7 +83,8 @@ class Watching:
     def _after(self) -> None:
         """The last look of who has not complained yet; one at a time, so that none disturbs."""
         for name, watch in self.watches.items():
-            if name not in self._complained:
+            late = interrupts.hurried() or (interrupts.ended() and not self.played().cases)
+            if name not in self._complained and not late:
                 self._look(name, partial(watch.after, self._elapsed(), self.played()))
             self.figures[name] = watch.figures()
 

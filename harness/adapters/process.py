@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import queue
 import resource
+import signal
 import subprocess
 import tempfile
 import threading
@@ -51,6 +52,7 @@ class Process(Generic[P]):
         self._child = subprocess.Popen(
             program.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
             env=os.environ | dict(program.environment), text=True, preexec_fn=limited,
+            start_new_session=True,  # Ctrl-C is for who judges: a client that dies of it is no news
         )  # fmt: skip
         self._lines: queue.Queue[str] = queue.Queue()
         self._heard = heard or self._lines.put
@@ -127,7 +129,8 @@ class Process(Generic[P]):
 
     def end(self) -> None:
         """Kill it, and wait until it is gone."""
-        self._child.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self._child.pid, signal.SIGKILL)
         self._child.wait()
         self._reader.join()
         for stream in (self._child.stdin, self._child.stdout, self._errors):

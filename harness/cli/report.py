@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from touchstone.harness.cli.values import FOLDER
+from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark import inputs, plain, session
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.errors import ErrorCode
@@ -45,13 +46,15 @@ def main(results: Sequence[str], out: Path, master: str, allow_incomplete: bool)
     try:
         files = [inputs.edges(path) for path in inputs.find(results)]
     except inputs.NotResults:
-        if not fuzz_files:
+        if not all(inputs.find_fuzz([one]) for one in results):
             raise
-        files = []
+        files = []  # a fuzz run alone
     refused = refusals(files, allow_incomplete)
     files = [file for file in files if file.header]
     if files:
         click.echo(plain.table(plain.from_footers(files)))
+    for line in fuzz_rows.lines(fuzz_files):
+        click.echo(line)
     if refused or not (files or fuzz_files):
         return complain(refused)
     reason = session.why_not()

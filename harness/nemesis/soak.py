@@ -27,6 +27,7 @@ CALM_S = (2.0, 10.0)  # between two faults, drawn between these
 SAMPLE_S = 5.0  # between two looks at the memory
 SAYS_EVERY_S = 30.0
 MOST_STARTS = 5
+START_S, LOOK_S = 120.0, 0.05
 MIB = 1 << 20
 
 
@@ -53,6 +54,11 @@ class Result:
         grown = flat.growth(self.samples) or 0
         leak = [] if flat.is_flat(self.samples) else [f"memory grew by {grown / MIB:.1f} MiB"]
         return [*self.findings, *leak]
+
+    @property
+    def harmed(self) -> bool:
+        """Whether a fault was tried."""
+        return bool(self.bites or self.missed or self.slow)
 
     @property
     def verdict(self) -> str:
@@ -96,10 +102,13 @@ def run(
         result.last = row
 
     with Handle(plan, hear) as load:
+        _until_it_works(load, result)
         began = time.monotonic()
         looks = _Looks(load, result, say)
         harm_at = began + CALM_S[1]
-        while time.monotonic() < began + seconds and not load.over.is_set():
+        while not load.over.is_set():
+            if time.monotonic() >= began + seconds and (result.harmed or seconds < CALM_S[1]):
+                break
             looks.look()
             if time.monotonic() >= harm_at:
                 _harm(cluster, load, random.choice(list(names)), random, result, say)
@@ -108,6 +117,16 @@ def run(
         brokers.whole(address, cluster.endpoint.brokers, campaign.RECOVERY_S)
         result.whole = load.finish()["whole"]
     return result
+
+
+def _until_it_works(load: Handle, result: Result) -> None:
+    """Return when a record was acknowledged: until then the soak has not begun, for a program takes
+    seconds to start, and more on a busy machine. One that does not work at all shows in its result.
+    """
+    deadline = time.monotonic() + START_S
+    while not result.last.get("counts", {}).get("acknowledged") and time.monotonic() < deadline:
+        if load.over.wait(LOOK_S):
+            return
 
 
 def _harm(

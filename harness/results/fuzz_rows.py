@@ -8,13 +8,15 @@ finds it by its name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 SCHEMA = 1
 NAME = "fuzz-rows.jsonl"
 REPLAYS = 5
+NO_API = -1  # the key of a cause that is about no API
 
 # Every field of a row and what kind of value it holds, as in `rows.CASE`.
 SHARD: dict[str, str] = {
@@ -41,6 +43,7 @@ CAUSE: dict[str, str] = {
     "seed": "whole",
     "oracle": "text",
     "key": "whole",  # the API key; -1: of no API at all
+    "api": "text",  # its name; empty where there is none
     "behaviour": "text",
     "sentence": "text",
     "members": "whole",  # complaints of this cause, of all shards
@@ -48,7 +51,8 @@ CAUSE: dict[str, str] = {
     "bytes": "whole",
     "runs": "whole",  # of the target, to make it small
     "repeats": "whole",  # of five replays
-    "file": "text",  # beside the rows
+    "file": "text",  # beside the rows; empty where nothing can be played again
+    "decides": "flag",  # whether the run ends with 1 for it
 }
 
 
@@ -58,6 +62,20 @@ def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_text("".join(f"{line}\n" for line in lines))
     fresh.replace(path)
+
+
+def lines(paths: Iterable[Path]) -> Iterator[str]:
+    """What each campaign in these files came to, a line each; of files that can be read."""
+    played: Counter[tuple[str, str]] = Counter()
+    found: Counter[tuple[str, str]] = Counter()
+    for path in paths:
+        for row in map(json.loads, path.read_text("utf-8").splitlines()):
+            at = row["target"], row["campaign"]
+            played[at] += row.get("executions", 0)
+            found[at] += row.get("decides", row.get("repeats") == REPLAYS)
+    for target, campaign in played:
+        at = target, campaign
+        yield f"{target}, fuzz {campaign}: {played[at]} cases, {found[at]} causes"
 
 
 def checked(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,9 @@ for group in $groups; do kill -KILL "-$group"; done
 
 _COMPLAINT = re.compile(r"\b(FATAL|ERROR)\b|^Exception in|^Error")
 
+LAST_WORDS = 400
+"""Characters that an obituary quotes."""
+
 
 class Watchdog:
     """Kills registered process groups and removes `folder` when this process is gone."""
@@ -159,6 +162,15 @@ class Child:
                 return log.read().decode("utf-8", "replace")
         except OSError as error:
             return f"(no log: {error})"
+
+    def obituary(self, seconds: float) -> str | None:
+        """How it ended and what it said last; None of one that still runs after so many seconds."""
+        if self._process is None or not self.wait(seconds):
+            return None
+        code = self._process.returncode
+        how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+        words = " ".join(self.said()[-LAST_WORDS:].split())
+        return f"{self.log.stem}: {how}, {words or 'it said nothing'}"
 
     def excerpt(self) -> str:
         """The lines of its last run that an error message should quote."""

@@ -28,7 +28,7 @@ from touchstone.harness.model.target import (
     Versions,
 )
 from touchstone.harness.targets import image, probe, target_file, templates, tools
-from touchstone.harness.targets.child import remove
+from touchstone.harness.targets.child import Child, remove
 from touchstone.harness.targets.commanded import CommandedNode
 from touchstone.harness.targets.described_cluster import ANSWER_SECONDS, DescribedCluster
 from touchstone.harness.targets.description import Description, Start
@@ -169,6 +169,11 @@ class DescribedTarget:
     def twin(self) -> DescribedTarget:
         """Another of the same file, with room for one cluster of its own."""
         return DescribedTarget(self.described.file, most=1)
+
+    def children(self) -> list[Child]:
+        """The processes of its brokers."""
+        running = [one.cluster for one in self._clusters.values()]
+        return [each.child for cluster in running for each in cluster.processes]
 
     def stop(self) -> None:
         with self._lock:

@@ -75,6 +75,10 @@ class KafkaProcess(PerShape["KafkaCluster"]):
         super().__init__(f"kafka@{release.version}", release, most=MOST_PROCESSES)
         self._profile, self._isolation = profile, isolation
 
+    def children(self) -> list[Child]:
+        """The processes of its brokers."""
+        return [one.child for each in self._clusters.values() for one in each.nodes.values()]
+
     def available(self) -> str | None:
         try:
             find_java()

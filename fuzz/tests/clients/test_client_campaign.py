@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
+from touchstone.fuzz import interrupts
+from touchstone.fuzz.account import Account
 from touchstone.fuzz.clients import command
 from touchstone.fuzz.clients.campaign import (
+    NEVER,
     BadFinding,
     NotStarted,
     Players,
@@ -32,14 +37,17 @@ from touchstone.fuzz.clients.case import (
     RECOVERED,
     REPORTED,
     Patience,
+    Verdict,
 )
-from touchstone.fuzz.clients.faults import Fault
+from touchstone.fuzz.clients.command import ClientBounds
+from touchstone.fuzz.clients.faults import Fault, Spoiler
 from touchstone.fuzz.clients.proxy import Proxy
 from touchstone.fuzz.clients.session import Player, Program
 from touchstone.fuzz.generator import Pair
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters.program import MIB
 from touchstone.harness.model.target import Unavailable
+from touchstone.harness.results import fuzz_rows
 from touchstone.reference_impl.io.server import serve
 
 LITTLE = Path(__file__).with_name("little_client.py")
@@ -140,6 +148,46 @@ def test_what_was_found_until_an_interrupt_is_kept(stage):
 
     tally = run([stage("healthy")], 1, interrupted)
     assert (tally.cases, tally.interrupted) == (3, True)
+
+
+class Obedient:
+    """A stage on which every case is a finding; in its play of number `at` the user wants an end,
+    and its client is ended under it.
+    """
+
+    def __init__(self, at: int) -> None:
+        self.at, self.plays = at, 0
+        self.pairs, self.players, self.closed = PAIRS, self, threading.Event()
+
+    def close(self) -> None:
+        self.closed.set()
+
+    def play(self, fault: Fault) -> tuple[Verdict, Spoiler]:
+        self.plays += 1
+        if self.plays == self.at:
+            signal.raise_signal(signal.SIGINT)
+            assert self.closed.wait(60)
+        honest = fault.nth == NEVER
+        return Verdict(RECOVERED if honest else DIES, "\x1b[31mred"), Spoiler(fault)
+
+
+@pytest.mark.parametrize(
+    ("at", "steady", "untried"),
+    [(1, 0, 0), (2, 0, 1), (3, 0, 1), (4, 1, 0), (5, 1, 1), (8, 2, 1)],
+    ids=["first", "again", "honest", "second", "second again", "third again"],
+)
+def test_what_was_seen_is_written_whenever_a_user_wants_an_end(tmp_path, at, steady, untried):
+    account = Account("reference", 1, tmp_path, ("touchstone", "fuzz"))
+    bounds = ClientBounds(1, 100, None, account, None, 1)
+    with interrupts.listening():
+        assert command.play_clients("mine", [Obedient(at)], bounds) == 3
+    files = [*tmp_path.rglob("*.toml")]
+    rows = [json.loads(line) for line in (tmp_path / fuzz_rows.NAME).read_text().splitlines()]
+    assert rows[0]["executions"] == rows[0]["complaints"] == steady + untried
+    assert sum(row["members"] for row in rows[1:]) == steady + untried
+    assert len(files) == len(rows) - 1 == account.causes + account.unsteady
+    assert all((path.parent.name == "unsteady") == (not steady) for path in files[:1])
+    assert all(load(path).key == 3 for path in files)
 
 
 def test_what_shows_without_a_fault_is_no_finding(stage):

@@ -12,7 +12,7 @@ BY = ("target", "campaign")
 
 def campaigns(shards: DataFrame, causes: DataFrame) -> DataFrame:
     """One row per target and campaign, over all runs. `signatures` is the most that one shard saw;
-    a cause that did not repeat is counted as unsteady.
+    a cause that decided no exit code is counted as unsteady.
 
     Shards of one run play at the same time, and runs one after the other: `seconds` is the sum
     over runs of the longest shard.
@@ -28,9 +28,11 @@ def campaigns(shards: DataFrame, causes: DataFrame) -> DataFrame:
         *(f.sum(name).alias(name) for name in ("shards", "executions", "seconds", "died")),
         f.max("signatures").alias("signatures"),
     )
+    # Rows of earlier releases do not say what decided.
+    decides = f.coalesce(f.col("decides"), f.col("repeats") == REPLAYS)
     found = causes.groupBy(*BY).agg(
-        f.count_if(f.col("repeats") == REPLAYS).alias("causes"),
-        f.count_if(f.col("repeats") < REPLAYS).alias("unsteady"),
+        f.count_if(decides).alias("causes"),
+        f.count_if(~decides).alias("unsteady"),
     )
     return played.join(found, list(BY), "left").fillna(0, ["causes", "unsteady"])
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from touchstone.harness.__main__ import main
+from touchstone.harness.checkers.histories import CONFORMS
 from touchstone.harness.driver.soak.handle import Handle, LoadFailed
 from touchstone.harness.driver.soak.plan import SoakPlan, load
+from touchstone.harness.nemesis import soak
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.io.server import serve
 
@@ -58,6 +62,48 @@ def played(*defects: str) -> list[str]:
                 client.over.wait(0.05)
             client.finish()
     return findings
+
+
+class Late:
+    """A client whose process takes a minute to start, on a clock of its own."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.now, self.over = 0.0, self
+        self.bitten: list[float] = []
+        monkeypatch.setattr(soak.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(soak, "Handle", self.opened)
+        monkeypatch.setattr(soak.brokers, "whole", lambda *_: None)
+        monkeypatch.setattr(soak.campaign, "bite", self.bite)
+
+    def opened(self, plan, hear):
+        self.hear = hear
+        return contextlib.nullcontext(self)
+
+    def wait(self, seconds: float) -> bool:
+        self.now += max(seconds, 7.0 if self.now > 60 else 0)  # then each turn of its loop is slow
+        self.hear({"findings": [], "counts": {"acknowledged": int(self.now > 60)}})
+        return False
+
+    def is_set(self) -> bool:
+        return False
+
+    def resident(self) -> int:
+        return 0
+
+    def bite(self, *_):
+        self.bitten.append(self.now)
+        return SimpleNamespace(proof="seen")
+
+    def finish(self):
+        return {"whole": True}
+
+
+def test_a_soak_begins_with_its_client_and_has_a_fault_however_slow_the_machine(monkeypatch):
+    client = Late(monkeypatch)
+    cluster = SimpleNamespace(endpoint=SimpleNamespace(brokers={0: ("127.0.0.1", 1)}))
+    result = soak.run(cluster, SoakPlan(("127.0.0.1:1",), "t"), ["kill"], 12, "late", str)
+    assert client.bitten and min(client.bitten) > 60
+    assert result.verdict == CONFORMS
 
 
 @pytest.mark.slow

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
+from touchstone.harness.cli import report
 from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark import inputs
 from touchstone.harness.tests.spark.golden import golden, written
@@ -24,6 +27,7 @@ def cause(repeats: int) -> dict[str, object]:
     return BOTH | {
         "fuzz": "cause", "oracle": "parses", "key": 3, "behaviour": "trailing", "sentence": "s",
         "members": 3, "steps": 1, "bytes": 27, "runs": 9, "repeats": repeats, "file": "f.toml",
+        "api": "Metadata", "decides": repeats == 5,
     }  # fmt: skip
 
 
@@ -37,6 +41,21 @@ def test_rows_of_fuzz_runs_are_no_results(tmp_path):
         inputs.find([str(tmp_path)])
     with pytest.raises(inputs.NotResults):
         inputs.find([str(path)])
+
+
+def test_rows_of_fuzz_runs_alone_are_reported(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(report.session, "why_not", lambda: None)
+    monkeypatch.setattr(
+        report, "aggregate", lambda files, *more: given.append((files, more[-1])) or 0
+    )
+    rows = tmp_path / fuzz_rows.NAME
+    fuzz_rows.write(rows, [shard(0), shard(1), cause(5), cause(2)])
+    result = CliRunner().invoke(report.command, [str(tmp_path), "--out", str(tmp_path / "out")])
+    assert (result.exit_code, given) == (0, [([], [rows])])
+    assert result.stdout == "reference@4.3, fuzz frames: 1000 cases, 1 causes\n"
+    nothing = CliRunner().invoke(main, ["report", str(tmp_path / "no"), "--out", str(tmp_path)])
+    assert nothing.exit_code == 4
 
 
 @pytest.mark.spark
