@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 
-from touchstone.reference_impl.extras import install_command
+from touchstone.reference_impl.extras import hint, install_command
 
 EXTRAS = {
     package: extra
@@ -33,16 +33,20 @@ UNIX = {"fcntl", "grp", "pwd", "resource"}  # modules that Python on Windows doe
 
 def install_line(package: str) -> str:
     """How to get a package, as one line of a command."""
-    extra = EXTRAS[package]
-    return f"needs {package} (the extra {extra}): {install_command(extra)}"
+    return f"needs {package} {hint(EXTRAS[package])}"
+
+
+def absent(package: str) -> str:
+    """Return that a Python package is not here, with how to get it where an extra brings it."""
+    extra = EXTRAS.get(package.partition(".")[0])
+    return f"no Python package {package!r}" + (f" {hint(extra)}" if extra else "")
 
 
 def remedy(reason: str) -> str | None:
     """What helps where a target says why it is not available; None where nothing is known."""
     if re.match("no Java( |$)", reason):
         return f"set JAVA_HOME, or {install_command('java')}"
-    named = re.match(r"no Python package '([^'.]+)", reason)
-    return install_line(named[1]) if named and named[1] in EXTRAS else None
+    return None
 
 
 def lacking(missing: ModuleNotFoundError) -> str | None:

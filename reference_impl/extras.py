@@ -19,8 +19,13 @@ class MissingExtra(ValueError):
     """A setting asks for what an extra brings that is not installed; the message says how."""
 
     def __init__(self, wanted: str, extra: str) -> None:
-        super().__init__(f"{wanted} (the extra {extra}): {install_command(extra)}")
+        super().__init__(f"{wanted} {hint(extra)}")
         self.extra = extra
+
+
+def hint(extra: str) -> str:
+    """Return which extra it is and how to get it, as the end of a sentence that says what lacks."""
+    return f"(the extra {extra}): {install_command(extra)}"
 
 
 def install_command(extra: str) -> str:

@@ -16,7 +16,7 @@ from touchstone.fuzz.sequences.decode import Spoken
 from touchstone.fuzz.sequences.played import Played
 from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.harness.run import pcap
-from touchstone.reference_impl.extras import install_command
+from touchstone.reference_impl.extras import hint
 from touchstone.reference_impl.wire.apis import API
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 from touchstone.reference_impl.wire.headers import decode_request_header
@@ -106,7 +106,7 @@ def _segments(path: Path) -> Iterator[tuple[End, End, int, bytes]]:
         from scapy.layers.inet6 import IPv6
         from scapy.utils import PcapReader
     except ImportError as problem:
-        raise NoScapy(f"captures need scapy: {install_command('pcap')}") from problem
+        raise NoScapy(f"captures need scapy {hint('pcap')}") from problem
     with PcapReader(str(path)) as packets:
         for packet in packets:
             network: Any = packet.getlayer(IP) or packet.getlayer(IPv6)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from touchstone.harness.extras import absent
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
@@ -37,7 +38,7 @@ class Program:
 def python(module: str, package: str) -> tuple[str, ...]:
     """The command of a module that needs another package. Raises Unavailable."""
     if importlib.util.find_spec(package) is None:
-        raise Unavailable(f"no Python package {package!r}")
+        raise Unavailable(absent(package))
     return (sys.executable, "-X", "faulthandler", "-m", module)
 
 

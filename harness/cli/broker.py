@@ -21,7 +21,7 @@ from touchstone.reference_impl.broker.configs import profiles, setting_names
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 from touchstone.reference_impl.cluster.znodes import RegistryError
-from touchstone.reference_impl.extras import install_command
+from touchstone.reference_impl.extras import hint
 from touchstone.reference_impl.io.listeners import is_loopback
 from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.server import RunningCluster, build
@@ -62,8 +62,7 @@ def _metrics_port(
     try:
         door = importlib.import_module("touchstone.reference_impl.io.metrics_http")
     except ImportError as missing:
-        wanted = install_command("metrics")
-        raise click.ClickException(f"--metrics-port: {missing}: {wanted}") from None
+        raise click.ClickException(f"--metrics-port: {missing} {hint('metrics')}") from None
     try:
         metrics = door.MetricsDoor(cluster.measure, host, port)
     except OSError as fault:

@@ -88,8 +88,6 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
         endpoint = broker.start(Shape(config=client_smoke.AT_ONCE))
     except (Unavailable, StartFailed) as missing:
         say(shown.block(f"not reachable  {client.name}: {missing}"))
-        if helps := remedy(str(missing)):
-            say(helps)
         return UNREACHABLE
     try:
         found = client_smoke.look(adapter, endpoint)

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.extras import install_command
+from touchstone.reference_impl.extras import hint
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +51,7 @@ def why_not() -> str | None:
     """The reason Spark cannot start here, or None. Starts no Spark; asks `java` its version."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     if missing:
-        return f"no {missing[0]} ({install_command('spark')})"
+        return f"no {missing[0]} {hint('spark')}"
     java = java_command()
     if java is None:
         return "no Java (neither JAVA_HOME nor a `java` on the path)"

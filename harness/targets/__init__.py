@@ -21,6 +21,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from touchstone.harness.extras import absent
 from touchstone.harness.model.target import Address, Endpoint, Shape, Target, Unavailable, Versions
 from touchstone.harness.names import did_you_mean
 from touchstone.harness.targets import matrix
@@ -124,7 +125,7 @@ def _made(spec: str, word: Word, argument: object, **how: object) -> Target:
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.split(".")[0] == "touchstone":
             raise  # our own file is missing: a broken harness, not a smaller machine
-        return Absent(spec, f"no Python package {missing.name!r}")
+        return Absent(spec, absent(missing.name))
     try:
         return getattr(module, word.attribute)(argument, **how)
     except UnknownTarget:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from touchstone.harness.extras import absent
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import image, templates
 from touchstone.harness.targets.cache import cache_dir, kept
@@ -49,7 +50,7 @@ def missing(needs: Iterable[str]) -> str | None:
         if need.startswith(PYTHON_PACKAGE):
             module = need.removeprefix(PYTHON_PACKAGE)
             if importlib.util.find_spec(module.split(".")[0]) is None:
-                return f"no Python package {module!r}"
+                return absent(module)
         elif need in ASKED:
             try:
                 ASKED[need]()

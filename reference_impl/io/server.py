@@ -35,7 +35,7 @@ from touchstone.reference_impl.cluster.membership import Membership
 from touchstone.reference_impl.cluster.topology import Cluster, Node
 from touchstone.reference_impl.cluster.znodes import Form, RegistryError
 from touchstone.reference_impl.cluster.zookeeper_controller import ZooKeeperController
-from touchstone.reference_impl.extras import install_command
+from touchstone.reference_impl.extras import hint
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.lifecycle import Lifecycle
 from touchstone.reference_impl.io.links import Links
@@ -345,7 +345,7 @@ def _registry(
     try:
         door = importlib.import_module("touchstone.reference_impl.io.zookeeper")
     except ImportError as missing:
-        raise RegistryError(f"{missing}: {install_command('zookeeper')}") from None
+        raise RegistryError(f"{missing} {hint('zookeeper')}") from None
     session = membership_rules(persona, config).session_ms
     return door.ZooKeeper(where, form, clock=clock, session_ms=session)
 

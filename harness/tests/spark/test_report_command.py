@@ -113,5 +113,5 @@ def test_without_pyspark_the_command_still_imports_and_judges(tmp_path: Path) ->
         check=False,
     )
     assert done.returncode == report.NOT_RUN
-    assert "DASHBOARD NOT RUN: no pyspark (pip install 'pyspark" in done.stderr
+    assert "DASHBOARD NOT RUN: no pyspark (the extra spark): pip install 'pyspark" in done.stderr
     assert "DIVERGES" in done.stdout

@@ -47,7 +47,7 @@ def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "PACKAGES", ("pyspark", "no_such_package"))
-    assert "no no_such_package (pip install 'pyspark" in session.why_not()
+    assert "no no_such_package (the extra spark): pip install 'pyspark" in session.why_not()
 
 
 def test_nothing_spark_writes_is_in_the_working_directory(tmp_path: Path) -> None:
