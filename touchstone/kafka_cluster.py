@@ -84,7 +84,7 @@ class ClusterSpec:
                 config_values.read(known[name], value)
             except config_values.ValueRefused as wrong:
                 raise WrongCluster(f"settings: {wrong}") from None
-        elif not name.startswith(setting_names.ANY_LISTENER):
+        elif not name.startswith(setting_names.PREFIXES):
             hint = setting_names.nearest(name, known)
             raise WrongCluster(f"settings: Kafka {self.release} has no {name!r}{hint}")
 

@@ -71,6 +71,7 @@ def test_a_setting_of_no_kafka_is_refused(name, says):
 
 def test_a_setting_that_some_claim_or_profile_wants_is_none_of_them():
     wanted = {name for claim in all_claims() for name, _ in claim.shape.config}
+    wanted |= {"org.apache.kafka.sasl.oauthbearer.allowed.urls", "listener.name.x.sasl.jaas.config"}
     wanted |= {
         name for one in PROFILES.values() for release in RELEASES for name in one.of(release)
     }

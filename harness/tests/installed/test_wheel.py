@@ -55,7 +55,10 @@ def newest_python() -> str | None:
     return None
 
 
-@pytest.fixture(scope="module", params=["this Python", "the newest Python"])
+@pytest.fixture(
+    scope="module",
+    params=["this Python", pytest.param("the newest Python", marks=pytest.mark.nightly)],
+)
 def installed(request, environment) -> Path:
     """The folder of programs of an environment with nothing but the wheel and what it requires."""
     python = sys.executable if request.param == "this Python" else newest_python()

@@ -13,7 +13,9 @@ from collections.abc import Iterable
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 
-ANY_LISTENER = "listener.name."  # Kafka has a setting of these for each listener
+# Kafka has a setting of the first for each listener; the second are properties of its JVM, which
+# are given here as settings.
+PREFIXES = ("listener.name.", "org.apache.kafka.")
 # Kafka's own, that DescribeConfigs never lists: of its authorizer, and internal ones.
 UNLISTED = frozenset(
     {
@@ -31,7 +33,7 @@ UNLISTED = frozenset(
 
 def complaint(name: str) -> str | None:
     """Return what is wrong with a name that no release of Kafka has; None for every other."""
-    if name in UNLISTED or name.startswith(ANY_LISTENER):
+    if name in UNLISTED or name.startswith(PREFIXES):
         return None
     known = {one for release in RELEASES for one in broker_definitions(release)}
     return None if name in known else f"no Kafka has a setting {name!r}{nearest(name, known)}"
