@@ -21,6 +21,7 @@ from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters import smoke as client_smoke
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.stage import Adapter
+from touchstone.harness.cli.following import follows
 from touchstone.harness.driver import waiting
 from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
@@ -65,15 +66,14 @@ class Check:
 @click.command()
 @click.option("--target", "word", metavar="T", help="As for pytest suites/.")
 @click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
-@click.option(reach.FLAG, is_flag=True, help="As for pytest suites/.")
-def command(word: str | None, client: str | None, follow: bool) -> None:
+@follows
+def command(word: str | None, client: str | None) -> None:
     """Tell in seconds whether a target, or a client, can be judged at all. With --client it says
     whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
     started, 4: its name or file is wrong. A target that runs is asked for 30 s at most.
     """
-    reach.follow(follow)
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
     target = parse(word or "reference")

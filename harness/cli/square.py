@@ -10,6 +10,7 @@ import click
 
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.cli.coverage import all_claims
+from touchstone.harness.cli.following import follows
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.exits import BROKE, CONFORMED, DIFFERENT, INCOMPLETE
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
@@ -27,6 +28,7 @@ from touchstone.harness.targets import matrix, parse
 @click.option("--broker", "brokers", multiple=True, metavar="T",
               help="In place of ours and Kafka's, of the release; repeatable.")  # fmt: skip
 @click.option("--deadline", type=SECONDS, default=20.0, metavar="S", help="Seconds per step.")
+@follows
 @click.option("--out", type=FOLDER,
               help="Write square.json and square.html there.")  # fmt: skip
 def command(

@@ -8,7 +8,9 @@ from __future__ import annotations
 import socket
 
 import pytest
+from click.testing import CliRunner
 
+from touchstone.harness.__main__ import main
 from touchstone.harness.driver.brokers import lookup
 from touchstone.harness.driver.line import Line
 from touchstone.harness.model.placeholders import Coordinator, Unresolved
@@ -156,3 +158,20 @@ def test_it_is_asked_whole_where_that_is_wanted(elsewhere, asked, monkeypatch):
     monkeypatch.setattr(reach, "_follows", True)
     assert elsewhere.start(Shape(3)).bootstrap[1] == STRANGER
     assert elsewhere.not_asked() == []
+
+
+@pytest.mark.parametrize("words", [[], [reach.FLAG]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["smoke", "--client", "nosuch"],
+        ["square", "--client", "nosuch"],
+        ["replay", __file__, "--target", "nosuch"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_follows_where_it_is_told_to(monkeypatch, command, words):
+    asked = []
+    monkeypatch.setattr(reach, "follow", asked.append)
+    CliRunner().invoke(main, [*command, *words])
+    assert asked == [bool(words)]
