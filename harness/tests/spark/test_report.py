@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness import shown
 from touchstone.harness.cli import report as cli
 from touchstone.harness.spark import report, summary
 from touchstone.harness.spark.page import DETAIL_BYTES
@@ -250,7 +251,7 @@ def test_evidence_beyond_the_budget_is_left_out_and_counted(
 def test_a_hostile_answer_stays_text(made_report: tuple[Path, dict]) -> None:
     page = made_report[0] / "out" / "index.html"
     assert page.read_text(encoding="utf-8").count("</script>") == 2
-    assert EVIL in embedded(page)["strings"]
+    assert shown.line(EVIL) in embedded(page)["strings"]
 
 
 def test_a_second_report_has_the_same_bytes_and_leaves_nothing_else(

@@ -154,6 +154,14 @@ def fuzz(folder: Path) -> None:
         "fuzz": "cause", "oracle": "parses", "key": 3, "behaviour": "trailing",
         "sentence": "<b>trailing</b> bytes behind the answer", "members": 3, "steps": 1,
         "bytes": 27, "runs": 9, "repeats": 5, "file": "frames/00-parses-key-3.toml",
+        "api": "Metadata", "decides": True,
     }  # fmt: skip
-    other = cause | {"oracle": "alive", "key": -1, "sentence": "it died", "repeats": 2}
+    other = cause | {
+        "oracle": "alive",
+        "key": -1,
+        "sentence": "it died",
+        "repeats": 2,
+        "api": "",
+        "decides": False,
+    }
     fuzz_rows.write(folder / fuzz_rows.NAME, [*shards, cause, other])
