@@ -27,7 +27,6 @@ from touchstone.fuzz.triage import grouped
 
 INT, TERM = signal.SIGINT, signal.SIGTERM
 CASES = 40
-INSTANTS = 20
 PLANTED = (18, 32, 60)  # APIs about which a complaint is planted
 
 
@@ -209,8 +208,11 @@ PLACES = (
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "behind"),
-    [(INT, False), (INT, True), (TERM, False)],
-    ids=["INT before", "INT behind", "TERM"],
+    [
+        pytest.param(INT, False, id="INT before"),
+        pytest.param(INT, True, id="INT behind", marks=pytest.mark.nightly),
+        pytest.param(TERM, False, id="TERM", marks=pytest.mark.nightly),
+    ],
 )
 @pytest.mark.parametrize(("place", "times"), PLACES)
 def test_what_was_played_is_written_whenever_a_signal_comes(
@@ -264,13 +266,14 @@ class Instant:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets left open
-def test_what_was_played_is_written_at_random_instants(made_run):
+@pytest.mark.parametrize("instants", [6, pytest.param(100, marks=pytest.mark.nightly)])
+def test_what_was_played_is_written_at_random_instants(made_run, instants):
     seed = random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     draw, root = random.Random(seed), made_run.out
     with Instant(0) as whole:
         made_run.command()
-    for number in range(INSTANTS):
+    for number in range(instants):
         made_run.out, made_run.played = root / str(number), []
         with Instant(draw.randint(1, whole.calls)) as instant:
             result = made_run.command()
