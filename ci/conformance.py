@@ -151,9 +151,11 @@ def conformed(results: Path) -> str | None:
     where a file has changed since. `ci/run` asks, so that nothing is judged twice in a row.
     """
     at = _unchanged_commit()
+    if at is None:
+        return None
     for folder in sorted(results.glob("*/"), reverse=True):
         files = [folder / f"{name}.jsonl" for name in PERSONAS]
-        if at and all(path.exists() and _conforms(path, at) for path in files):
+        if all(path.exists() and _conforms(path, at) for path in files):
             return folder.name
     return None
 

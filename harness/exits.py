@@ -6,7 +6,7 @@ Whatever is not named there is a defect of ours, and ends with its traceback and
 code for that is 1, which would be "a new difference".
 
 Errors are named and not imported, because `touchstone broker` has no business importing Spark.
-`harness/tests/test_exits.py` finds every name.
+`harness/tests/errors/test_exits.py` finds every name.
 """
 
 from __future__ import annotations
