@@ -17,14 +17,16 @@ from __future__ import annotations
 import atexit
 import functools
 import importlib.util
+import logging
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -145,14 +147,37 @@ def session(
         builder = builder.config(name, value)
     log = process_folder() / "spark.log"
     try:
-        with stderr_into(log):
+        with stderr_into(log), own_interrupts():
             spark = builder.getOrCreate()
     except Exception as error:
         raise NotRun(f"Spark did not start on {master}: {error}\n{tail_of(log)}") from error
+    root = logging.getLogger()
+    root.addFilter(_not_of_py4j)
     try:
         yield spark
     finally:
         spark.stop()
+        root.removeFilter(_not_of_py4j)
+
+
+@contextmanager
+def own_interrupts() -> Iterator[None]:
+    """Keep this process's handler of SIGINT. PySpark installs one that asks the JVM to cancel its
+    jobs while an answer of the JVM is being read, which fails and prints two tracebacks.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # in a thread that is not the main one PySpark installs none
+            signal.signal(signal.SIGINT, handler)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Whether a line of the root logger is of another library: py4j writes a traceback there
+    whenever a call is interrupted, and raises the error besides.
+    """
+    return f"{os.sep}py4j{os.sep}" not in record.pathname
 
 
 @contextmanager

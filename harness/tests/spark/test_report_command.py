@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +116,25 @@ def test_without_pyspark_the_command_still_imports_and_judges(tmp_path: Path) ->
     assert done.returncode == report.NOT_RUN
     assert "DASHBOARD NOT RUN: no pyspark (the extra spark): pip install 'pyspark" in done.stderr
     assert "DIVERGES" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark_here")
+def test_an_interrupted_report_says_so_in_one_line(tmp_path: Path) -> None:
+    made.results(tmp_path / "r", "n-01", "reference@4.3", CASES)
+    command = [sys.executable, "-m", "touchstone", "report", tmp_path / "r"]
+    with subprocess.Popen(
+        [*command, "--out", tmp_path / "out"], text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as report:  # fmt: skip
+        assert report.stderr is not None
+        for line in report.stderr:
+            if "checking" in line:  # Spark has started, and works
+                break
+        report.send_signal(signal.SIGINT)
+        said = report.stderr.read()
+    assert report.returncode == exits.INCOMPLETE
+    assert "Traceback" not in said
+    assert said.splitlines()[-1] == "touchstone report: interrupted"
+    assert not (tmp_path / "out" / "index.html").exists()
