@@ -11,13 +11,12 @@ import importlib
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from touchstone.harness import exits
-from touchstone.harness.extras import lacking
 
 COMMANDS: dict[str, tuple[str, str]] = {
     # name: (where the click command lives, one line for `touchstone --help`)
@@ -46,15 +45,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("harness.cli.report:command", "Aggregate result files with Spark into a dashboard."),
     "bench": ("harness.bench.__main__:command", "Measure against peers, side by side, in one run."),
 }
-
-
-def _without(ctx: click.Context, name: str | None, missing: ModuleNotFoundError) -> NoReturn:
-    """A command that lacks an extra says which, and ends as for any tool that is not there."""
-    reason = lacking(missing)
-    if reason is None:
-        raise missing
-    click.echo(f"touchstone {name} {reason}", err=True)
-    ctx.exit(exits.INCOMPLETE)
 
 
 def variable(command: str, option: click.Option) -> str:
@@ -112,8 +102,6 @@ class LazyGroup(click.Group):
             raise
         except BrokenPipeError as error:  # which click would make exit code 1
             raise exits.Unheard from error
-        except ModuleNotFoundError as missing:
-            return _without(ctx, ctx.invoked_subcommand, missing)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -122,12 +110,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module, attribute = COMMANDS[name][0].split(":")
-        try:
-            found: click.Command = getattr(
-                importlib.import_module(f"touchstone.{module}"), attribute
-            )
-        except ModuleNotFoundError as missing:
-            return _without(ctx, name, missing)
+        found: click.Command = getattr(importlib.import_module(f"touchstone.{module}"), attribute)
         for one in found.params:
             if isinstance(one, click.Option):
                 one.envvar = variable(name, one)

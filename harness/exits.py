@@ -77,7 +77,7 @@ class Unheard(Exception):
 
 def code_of(error: BaseException) -> int:
     """Return the exit code that an error comes to; BROKE for one that nobody expects."""
-    if isinstance(error, Unheard) or is_of_storage(error):
+    if isinstance(error, Unheard) or is_of_storage(error) or _lacking(error):
         return INCOMPLETE
     names = (f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__)
     return next((ERRORS[name] for name in names if name in ERRORS), BROKE)
@@ -88,8 +88,18 @@ def is_of_storage(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in STORAGE.values()
 
 
+def _lacking(error: BaseException) -> str | None:
+    """Return which extra brings a module that is not here; None for any other error."""
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    lacking: str | None = importlib.import_module("touchstone.harness.extras").lacking(error)
+    return lacking
+
+
 def sentence(error: BaseException) -> str:
     """Return one line that says what is wrong."""
+    if lacking := _lacking(error):
+        return lacking
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else "cannot write: "
         return f"{place}{error.strerror}"

@@ -24,7 +24,6 @@ import click
 from touchstone.harness import bench, exits
 from touchstone.harness.bench.contest import STORES, Figure, Options
 from touchstone.harness.cli.values import FILE
-from touchstone.harness.extras import lacking
 from touchstone.harness.names import did_you_mean
 from touchstone.harness.run.tally import worst
 from touchstone.harness.targets import parse
@@ -150,12 +149,11 @@ def measure(
         try:
             for figure in module.run(options):
                 figures.append(figure)
-        except ModuleNotFoundError as missing:
-            failures[name] = lacking(missing) or f"{type(missing).__name__}: {missing}"
-            codes.append(exits.INCOMPLETE if lacking(missing) else exits.BROKE)
         except Exception as failed:  # whatever a bench does, the others' figures are kept
-            failures[name] = f"{type(failed).__name__}: {failed}"
-            codes.append(exits.code_of(failed))
+            code = exits.code_of(failed)
+            named = f"{type(failed).__name__}: " if code == exits.BROKE else ""
+            failures[name] = named + exits.sentence(failed)
+            codes.append(code)
     return figures, failures, codes
 
 

@@ -335,7 +335,7 @@ def test_join_without_the_library_names_its_extra_and_touches_nothing(allured, k
     monkeypatch.setitem(sys.modules, "allure_commons", None)
     done = CliRunner().invoke(main, ["join", str(folder), "--allure", "made"])
     (line,) = done.stderr.splitlines()
-    assert line == f"touchstone join {extras.install_line('allure_commons')}"
+    assert line == f"touchstone join: {extras.install_line('allure_commons')}"
     assert done.exit_code == 3 and sorted(folder.iterdir()) == before
 
 

@@ -116,7 +116,7 @@ def test_a_command_says_which_extra_it_lacks(monkeypatch):
     monkeypatch.setattr(smoke, "command", click.Command("smoke", callback=lacks))
     done = CliRunner().invoke(main, ["smoke"])
     assert done.exit_code == 3
-    assert done.output == f"touchstone smoke {extras.install_line('pytest')}\n"
+    assert done.output == f"touchstone smoke: {extras.install_line('pytest')}\n"
 
 
 def test_a_command_that_windows_cannot_run_says_so():
@@ -125,7 +125,7 @@ def test_a_command_that_windows_cannot_run_says_so():
     main(["record", "--check"])
     """)  # fmt: skip
     assert done.returncode == 3
-    assert done.stderr == "touchstone record needs Linux or macOS: this Python has no fcntl\n"
+    assert done.stderr == "touchstone record: needs Linux or macOS: this Python has no fcntl\n"
 
 
 def test_what_no_extra_brings_is_a_fault_of_ours():
