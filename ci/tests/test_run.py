@@ -80,6 +80,20 @@ def test_what_conformed_before_is_not_judged_again(run, monkeypatch, printed, co
     assert [one.step for one in run.recorded_outcomes(True)] == [step]
 
 
+@pytest.mark.parametrize(("night", "variable"), [(False, None), (True, None), (False, "all")])
+def test_live_leaves_out_something_by_day_alone(run, monkeypatch, night, variable):
+    asked = []
+    monkeypatch.setattr(run, "live_on", lambda names, *more: asked.append((names, more)) or [])
+    monkeypatch.setattr(run, "pytest", lambda *words: run.Outcome(words[0]))
+    monkeypatch.delenv("TOUCHSTONE_LIVE", raising=False)
+    if variable:
+        monkeypatch.setenv("TOUCHSTONE_LIVE", variable)
+    run.live_outcomes(night)
+    by_day = not night and variable is None
+    ((names, more),) = asked
+    assert (len(names) < 5, more) == (by_day, tuple(run.BY_DAY) if by_day else ())
+
+
 def test_an_unknown_tier_runs_nothing(run, tiers, capsys):
     assert run.main(["fast", "slowest"]) == 2
     assert not tiers and "no tier 'slowest'" in capsys.readouterr().err
