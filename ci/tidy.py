@@ -153,6 +153,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "allure_commons": ("harness/results/",),
     "hypothesis": ("fuzz/", "reference_impl/tests/", "harness/tests/"),
     "pytest": (
+        "ci/common_clusters.py",
         "ci/parts.py",
         "conftest.py",
         "touchstone/plugin.py",

@@ -19,6 +19,7 @@ from touchstone.harness.targets import target_file
 from touchstone.reference_impl.io.server import serve
 
 FOLDER = Path(__file__).resolve().parents[1] / "images" / "broker"
+HANGS_S = 300
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def enter(tmp_path):
         path = f"{fake.parent}:{os.environ['PATH']}"
         done = subprocess.run(
             ["/bin/sh", FOLDER / "entrypoint", *arguments], env={"PATH": path} | environment,
-            capture_output=True, text=True, check=True, timeout=30,
+            capture_output=True, text=True, check=True, timeout=HANGS_S,
         )  # fmt: skip
         return done.stdout.strip()
 
@@ -77,7 +78,7 @@ def test_the_broker_starts_when_the_file_is_there_and_not_before(enter, tmp_path
         file.write_text("")
         assert running.poll() is None
         file.write_text("example:49153")
-        told, _ = running.communicate(timeout=30)
+        told, _ = running.communicate(timeout=HANGS_S)
     assert told.strip().endswith("example:49153")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HANGS_S = 30
+HANGS_S = 300
 
 
 @pytest.fixture
@@ -58,11 +58,40 @@ def test_what_answers_soon_comes_first(run, tiers):
 
 def test_a_dashboard_that_was_not_made_is_counted(run, monkeypatch):
     monkeypatch.setattr(run, "command", lambda step, *argv, at_once: run.Outcome(step, 1))
-    monkeypatch.setattr(run, "said_by", lambda program: "no Java")
+    monkeypatch.setattr(run, "conformed", lambda: None)
+    monkeypatch.setattr(run, "why_not", lambda program: "no Java")
     text = run.summary(run.recorded_outcomes(True))
     assert "NOT RUN x1: not run: no Java" in text and text.endswith("1 passed, 0 failed, 1 skipped")
-    monkeypatch.setattr(run, "said_by", lambda program: None)
+    monkeypatch.setattr(run, "why_not", lambda program: None)
     assert [one.step for one in run.recorded_outcomes(True)] == ["recorded"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "code", "judged"), [("a-run", 0, "a-run"), ("", 0, None), ("a-run", 1, None)]
+)
+def test_what_conformed_before_is_not_judged_again(run, monkeypatch, printed, code, judged):
+    """A program that fails names no run, whatever it printed."""
+    done = run.subprocess.CompletedProcess([], code, f"{printed}\n", "Traceback")
+    monkeypatch.setattr(run, "ended", lambda program: done)
+    assert run.conformed() == judged
+    monkeypatch.setattr(run, "why_not", lambda program: None)
+    monkeypatch.setattr(run, "command", lambda step, *argv, at_once: run.Outcome(step, 1))
+    step = "recorded" if judged is None else "recorded, before"
+    assert [one.step for one in run.recorded_outcomes(True)] == [step]
+
+
+@pytest.mark.parametrize(("night", "variable"), [(False, None), (True, None), (False, "all")])
+def test_live_leaves_out_something_by_day_alone(run, monkeypatch, night, variable):
+    asked = []
+    monkeypatch.setattr(run, "live_on", lambda names, *more: asked.append((names, more)) or [])
+    monkeypatch.setattr(run, "pytest", lambda *words: run.Outcome(words[0]))
+    monkeypatch.delenv("TOUCHSTONE_LIVE", raising=False)
+    if variable:
+        monkeypatch.setenv("TOUCHSTONE_LIVE", variable)
+    run.live_outcomes(night)
+    by_day = not night and variable is None
+    ((names, more),) = asked
+    assert (len(names) < 5, more) == (by_day, tuple(run.BY_DAY) if by_day else ())
 
 
 def test_an_unknown_tier_runs_nothing(run, tiers, capsys):

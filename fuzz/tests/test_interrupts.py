@@ -161,6 +161,8 @@ def made_run(tmp_path, monkeypatch) -> Iterator[Run]:
 
     monkeypatch.setattr(Engine, "play", noting)
     monkeypatch.setattr(fuzz, "chosen", lambda names: [(run.campaign, None)])
+    for module in ("settled", "finding_file"):  # each puts the target in order: half of the time
+        monkeypatch.setattr(import_module(f"touchstone.fuzz.triage.{module}"), "REPLAYS", 2)
     before = [signal.signal(number, lambda *_: None) for number in interrupts.ENDS]
     yield run
     for number, handler in zip(interrupts.ENDS, before, strict=True):
@@ -312,7 +314,13 @@ COMPARED = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("behind", [False, True], ids=["before", "behind"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        pytest.param(False, id="before"),
+        pytest.param(True, id="behind", marks=pytest.mark.nightly),
+    ],
+)
 @pytest.mark.parametrize(("place", "times"), COMPARED)
 def test_what_differed_is_written_whenever_a_signal_comes(
     made_run, monkeypatch, place, times, behind

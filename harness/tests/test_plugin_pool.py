@@ -18,6 +18,7 @@ kafka, liar = test_plugin.kafka, test_plugin.liar
 patience, suite = test_plugin.patience, test_plugin.suite
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow
+HANGS_S = 300
 
 
 def test_a_gentle_run_leaves_out_what_may_kill(suite, kafka):
@@ -63,7 +64,7 @@ def waiting(told):
 
     def waits(key, version, answer):
         if key == CREATE_TOPICS:
-            told.wait(30)
+            told.wait(HANGS_S)
         return answer
 
     with small_kafka(twist=waits) as server:

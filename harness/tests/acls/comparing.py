@@ -24,7 +24,7 @@ from touchstone.harness.tests.groups.lockstep import apart
 from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.wire.apis import API
 
-PATIENCE_S = 30.0
+PATIENCE_S = 300.0
 DELETE_TOPICS = 20
 
 

@@ -25,7 +25,7 @@ from touchstone.reference_impl.cluster.acls import (
 )
 
 ADMIN, STRANGER = "127.0.0.1", "127.0.0.2"
-PATIENCE_S = 30.0
+PATIENCE_S = 300.0
 CLOSED = "the broker hung up"
 
 

@@ -23,7 +23,13 @@ from touchstone.harness.model.target import Shape, Unavailable
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
-from touchstone.harness.tests.clients.programs import GO_ALONE, GO_SECONDS, PATIENCE_S, VERSION
+from touchstone.harness.tests.clients.programs import (
+    GO_ALONE,
+    GO_SECONDS,
+    PATIENCE_S,
+    VERSION,
+    Commands,
+)
 
 KAFKA = "kafka@4.3"
 _REAL = [pytest.mark.live, pytest.mark.java, pytest.mark.maven]
@@ -71,6 +77,13 @@ def java() -> None:
         kafka_home(VERSION)
     except Unavailable as missing:
         pytest.skip(f"not run: {missing.reason}")
+
+
+@pytest.fixture(scope="session")
+def kafka_tool(java, tmp_path_factory) -> Iterator[Commands]:
+    """Call it with a command of Kafka's and its arguments; it returns what that prints."""
+    with Commands(tmp_path_factory.mktemp("commands")) as commands:
+        yield commands
 
 
 @pytest.fixture

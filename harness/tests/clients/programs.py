@@ -31,8 +31,9 @@ class Program:
     """A running Java program. `lines` grows while it lives; use it as a context manager."""
 
     def __init__(
-        self, folder: Path, main: str, *arguments: str, more: tuple[str, ...] = ()
-    ) -> None:
+        self, folder: Path, main: str, *arguments: str, more: tuple[str, ...] = (),
+        stdin: int = subprocess.DEVNULL,
+    ) -> None:  # fmt: skip
         release, home = matrix.release(VERSION), kafka_home(VERSION, *more)
         folder.mkdir(parents=True, exist_ok=True)
         logging = jvm.write_logging(release, folder)
@@ -44,7 +45,7 @@ class Program:
         )  # fmt: skip
         self.name = main.rpartition(".")[2]
         self.process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            argv, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, cwd=folder,
         )  # fmt: skip
         self.lines: list[str] = []
@@ -99,7 +100,26 @@ def wait_for(done: Callable[[], Any], story: Callable[[], str]) -> None:
         pause.wait(POLL_S)
 
 
-def said(folder: Path, main: str, *arguments: str) -> str:
-    """What a program said that ends by itself."""
-    with Program(folder, f"org.apache.kafka.tools.{main}", *arguments) as program:
-        return program.ended()
+class Commands(Program):
+    """Kafka's own commands, one after the other in one JVM (`Commands.java`), for a JVM of its own
+    costs each of them a second of a processor.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        source = str(Path(__file__).with_name("Commands.java"))
+        super().__init__(folder, source, stdin=subprocess.PIPE)
+        self._asked = 0
+
+    def __call__(self, main: str, *arguments: str) -> str:
+        """Return what the command prints."""
+        begin, end = len(self.lines), f"== {self._asked}"
+        self._asked += 1
+        words = (f"org.apache.kafka.tools.{main}", *arguments)
+        self.process.stdin.write("\t".join(words) + "\n")
+        self.process.stdin.flush()
+        self.until(lambda: end in self.lines[begin:], f"{main} does not end")
+        return "\n".join(self.lines[begin : self.lines.index(end, begin)]).rstrip()
+
+    def kill(self) -> None:
+        self.process.stdin.close()
+        super().kill()

@@ -27,6 +27,7 @@ with warnings.catch_warnings():  # it reads its schemas in a way that Python 3.1
     from kafka import errors as kafka_errors
     from kafka.net.sasl.oauth import AbstractTokenProvider as KafkaPythonTokens
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
 from touchstone.harness.tests.clients.logins import OAUTHBEARER, Login
@@ -194,7 +195,7 @@ def java(
         file.write_text("".join(lines))
         files[str(file)] = login
     done = subprocess.run(
-        [str(find_java().executable), "-cp", class_path(kafka_home(VERSION)),
+        [str(find_java().executable), *QUICK, "-cp", class_path(kafka_home(VERSION)),
          str(Path(__file__).with_name("Logins.java")), topic, *files],
         capture_output=True, text=True, timeout=4 * PATIENCE_S, check=False,
     )  # fmt: skip

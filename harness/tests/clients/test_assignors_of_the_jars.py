@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
@@ -56,9 +57,9 @@ def by_java(assignor: str, given: list[Case]) -> list[Given]:
         pytest.skip(f"not run: {missing.reason}")
     program = Path(__file__).with_name("Assignors.java")
     done = subprocess.run(
-        [str(java.executable), "-cp", class_path(home), program],
+        [str(java.executable), *QUICK, "-cp", class_path(home), program],
         input="".join(f"{CLASSES[assignor]}\t{_line(*case)}\n" for case in given),
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [line for line in done.stdout.splitlines() if "=" in line]

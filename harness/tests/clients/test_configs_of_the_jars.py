@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
@@ -88,7 +89,7 @@ def said_by_java(release: str, *arguments: str, given: str = "") -> list:
     home = kafka_home(VERSIONS[release])
     program = Path(__file__).with_name("ClientConfigs.java")
     done = subprocess.run(
-        [str(find_java().executable), "-cp", class_path(home), program, *arguments],
+        [str(find_java().executable), *QUICK, "-cp", class_path(home), program, *arguments],
         input=given, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

@@ -16,7 +16,6 @@ from touchstone.harness.tests.clients.programs import (
     PATIENCE_S,
     WITH_TIMEOUT,
     Program,
-    said,
     wait_for,
 )
 from touchstone.reference_impl.io.client import Client
@@ -80,7 +79,7 @@ def missed_soon(bootstrap: str, group: str, protocol: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_of_three_consumers_one_is_killed_and_all_is_read(bootstrap, topic, tmp_path, protocol):
-    count, everything = 3000, list(range(PARTITIONS))
+    count, everything = 1500, list(range(PARTITIONS))
     own = missed_soon(bootstrap, topic, protocol)
     crowd = [consuming(tmp_path, bootstrap, topic, protocol, number, own) for number in range(3)]
     first, others = crowd[0], crowd[1:]
@@ -117,10 +116,10 @@ def plain(text: str, topic: str) -> list[str]:
 
 
 @pytest.fixture
-def command(bootstrap, topic, tmp_path):
+def command(bootstrap, topic, kafka_tool):
     def run(*arguments: str) -> list[str]:
         where = ("--bootstrap-server", bootstrap, *WITH_TIMEOUT)
-        return plain(said(tmp_path, GROUPS, *where, *arguments), topic)
+        return plain(kafka_tool(GROUPS, *where, *arguments), topic)
 
     return run
 
@@ -170,14 +169,16 @@ def test_an_operator_sees_a_group_that_lives(
         assert "the current state is Stable" in " ".join(moved)
 
 
-def test_an_operator_moves_and_deletes_what_a_group_left(bootstrap, topic, tmp_path, command):
+def test_an_operator_moves_and_deletes_what_a_group_left(
+    bootstrap, topic, tmp_path, kafka_tool, command
+):
     with producing(tmp_path, bootstrap, topic, 600) as producer:
         producer.ended()
     ends = dict.fromkeys(range(PARTITIONS), 0)
     for row in producer.events("producer_send_success"):
         ends[row["partition"]] = max(ends[row["partition"]], row["offset"] + 1)
-    told = said(
-        tmp_path, "consumer.ConsoleConsumer", "--bootstrap-server", bootstrap, "--topic", topic,
+    told = kafka_tool(
+        "consumer.ConsoleConsumer", "--bootstrap-server", bootstrap, "--topic", topic,
         "--group", topic, "--from-beginning", "--max-messages", "600",
     )  # fmt: skip
     assert "Processed a total of 600 messages" in told
@@ -210,14 +211,14 @@ def test_an_operator_moves_and_deletes_what_a_group_left(bootstrap, topic, tmp_p
     assert gone in " ".join(command("--describe", "--group", topic))
 
 
-def test_an_operator_sees_and_aborts_transactions(bootstrap, topic, tmp_path):
+def test_an_operator_sees_and_aborts_transactions(bootstrap, topic, kafka_tool):
     def transactions(*arguments: str) -> list[str]:
-        text = said(tmp_path, "TransactionsCommand", "--bootstrap-server", bootstrap, *arguments)
+        text = kafka_tool("TransactionsCommand", "--bootstrap-server", bootstrap, *arguments)
         return plain(text, topic)
 
     def read_committed() -> str:
-        return said(
-            tmp_path, "consumer.ConsoleConsumer", "--bootstrap-server", bootstrap, "--topic",
+        return kafka_tool(
+            "consumer.ConsoleConsumer", "--bootstrap-server", bootstrap, "--topic",
             topic, "--partition", "0", "--from-beginning", "--isolation-level", "read_committed",
             "--timeout-ms", "3000",
         )  # fmt: skip

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import trustme
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
 from touchstone.harness.tests.clients import logins
@@ -155,15 +156,14 @@ def _printed(folder: Path, where: Mapping[str, str], steps: list[Step]) -> list[
     plain = ("--bootstrap-server", where["PLAINTEXT"])
     at = {TOKENS: ("--bootstrap-server", where[PROTOCOLS[0]], "--command-config", str(told))}
     rows = ("\t".join((main, *at.get(main, plain), *more)) for main, *more in steps)
-    file = folder / "commands"
-    file.write_text("".join(f"{row}\n" for row in rows))
     done = subprocess.run(
-        [str(find_java().executable), "-cp", class_path(kafka_home(VERSION)),
-         str(Path(__file__).with_name("Commands.java")), str(file)],
-        capture_output=True, text=True, timeout=6 * PATIENCE_S, check=False,
+        [str(find_java().executable), *QUICK, "-cp", class_path(kafka_home(VERSION)),
+         str(Path(__file__).with_name("Commands.java"))],
+        input="".join(f"{row}\n" for row in rows), capture_output=True, text=True,
+        timeout=6 * PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    parts = re.split(r"^== \d+$", done.stdout, flags=re.MULTILINE)[1:]
+    *parts, _ = re.split(r"^== \d+$", done.stdout, flags=re.MULTILINE)
     assert len(parts) == len(steps)
     return [sorted(filter(None, map(_fixed, part.splitlines()))) for part in parts]
 

@@ -12,7 +12,6 @@ from touchstone.harness.tests.clients.programs import (
     PATIENCE_S,
     WITH_TIMEOUT,
     Program,
-    said,
     wait_for,
 )
 from touchstone.harness.tests.clients.test_java import plain, producing
@@ -63,10 +62,10 @@ def test_two_consumers_share_one_partition(bootstrap, topic, tmp_path):
             each.kill()
 
 
-def test_an_operator_sees_and_moves_a_share_group(bootstrap, topic, tmp_path):
+def test_an_operator_sees_and_moves_a_share_group(bootstrap, topic, tmp_path, kafka_tool):
     def command(*arguments: str) -> list[str]:
         where = ("--bootstrap-server", bootstrap, *WITH_TIMEOUT)
-        return plain(said(tmp_path, SHARES, *where, *arguments), topic)
+        return plain(kafka_tool(SHARES, *where, *arguments), topic)
 
     with producing(tmp_path, bootstrap, topic, 30) as producer:
         producer.ended()

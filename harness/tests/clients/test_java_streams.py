@@ -16,7 +16,6 @@ from touchstone.harness.tests.clients.programs import (
     PATIENCE_S,
     VERSION,
     WITH_TIMEOUT,
-    said,
     wait_for,
 )
 from touchstone.harness.tests.clients.test_streams import (
@@ -44,11 +43,11 @@ def jars():
 
 
 @pytest.fixture
-def command(bootstrap, tmp_path):
+def command(bootstrap, kafka_tool):
     def run(*arguments: str) -> list[str]:
         """Lines with single blanks."""
         where = ("--bootstrap-server", bootstrap, *WITH_TIMEOUT)
-        text = said(tmp_path / "command", "streams.StreamsGroupCommand", *where, *arguments)
+        text = kafka_tool("streams.StreamsGroupCommand", *where, *arguments)
         return [re.sub(r"\s+", " ", line).strip() for line in text.splitlines() if line.strip()]
 
     return run

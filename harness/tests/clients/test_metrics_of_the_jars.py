@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
@@ -20,7 +21,7 @@ PROGRAM = Path(__file__).with_name("ClientMetrics.java")
 def of_java() -> set[str]:
     try:
         jars = class_path(kafka_home("4.3.1"))
-        command = [str(find_java().executable), "-cp", jars, str(PROGRAM)]
+        command = [str(find_java().executable), *QUICK, "-cp", jars, str(PROGRAM)]
     except Unavailable as missing:
         pytest.skip(f"not run: {missing}")
     run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from touchstone.checkout import ROOT
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
@@ -30,7 +31,8 @@ def test_recorded_tables_are_the_jars(release):
     table = TABLES[release]
     lines = (HERE / f"{table}.txt").read_text("utf-8").splitlines()
     done = subprocess.run(
-        [str(java.executable), "-cp", class_path(home), HERE / f"{table.capitalize()}.java"],
+        [str(java.executable), *QUICK, "-cp", class_path(home),
+         HERE / f"{table.capitalize()}.java"],
         input="".join(line.split(" => ")[0] + "\n" for line in lines),
         capture_output=True, text=True, timeout=HANGS_S, check=False,
     )  # fmt: skip

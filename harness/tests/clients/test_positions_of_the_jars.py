@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import class_path, kafka_home
@@ -38,7 +39,8 @@ def by_java(bootstrap: str, topic: str) -> dict[str, str]:
         pytest.skip(f"not run: {missing.reason}")
     program = Path(__file__).with_name("Positions.java")
     done = subprocess.run(
-        [str(java.executable), "-cp", class_path(home), program, bootstrap, topic, *WANTED],
+        [str(java.executable), *QUICK, "-cp", class_path(home), program, bootstrap, topic,
+         *WANTED],
         capture_output=True, text=True, timeout=400,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

@@ -32,7 +32,7 @@ pytestmark = [
 ]  # fmt: skip
 INPUT, OUTPUT = "streams-plaintext-input", "streams-wordcount-output"
 PARTITIONS = 2
-LINES = 150  # of each phase
+LINES = 60  # of each phase
 WORDS = [f"word{number}" for number in range(40)]
 DEMO = "org.apache.kafka.streams.examples.wordcount.WordCountDemo"
 STREAMS = "kafka-streams-examples"

@@ -18,7 +18,7 @@ with warnings.catch_warnings():  # it reads its schemas in a way that Python 3.1
     warnings.simplefilter("ignore", DeprecationWarning)
     from kafka import KafkaProducer
 
-from touchstone.harness.tests.clients.programs import PATIENCE_S, said
+from touchstone.harness.tests.clients.programs import PATIENCE_S
 from touchstone.reference_impl.io.server import serve
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
@@ -123,15 +123,15 @@ def test_franz_go(where, protocol, authority, topic, tmp_path, franz):
 @pytest.mark.java
 @pytest.mark.maven
 @pytest.mark.usefixtures("java")
-def test_java(where, protocol, authority, topic, tmp_path):
+def test_java(where, protocol, authority, topic, tmp_path, kafka_tool):
     file = tmp_path / "client.properties"
     file.write_text(
         f"security.protocol={protocol}\nssl.truststore.type=PEM\n"
         f"ssl.truststore.location={authority.file}\nsasl.mechanism=PLAIN\n"
         f'sasl.jaas.config={PLAIN} required username="alice" password="secret";\n'
     )
-    told = said(
-        tmp_path / "tool", "TopicCommand", "--bootstrap-server", where,
+    told = kafka_tool(
+        "TopicCommand", "--bootstrap-server", where,
         "--command-config", str(file), "--create", "--topic", topic, "--partitions", "1",
     )  # fmt: skip
     assert f"Created topic {topic}." in told, told

@@ -15,7 +15,7 @@ from touchstone.harness.targets.maven import Unavailable, kafka_home
 from touchstone.harness.tests.disk.our_folder import COMPLAINTS, dump, fill, opened
 from touchstone.reference_impl.log.files import names
 
-pytestmark = [pytest.mark.java, pytest.mark.maven, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.java, pytest.mark.maven, pytest.mark.slow, pytest.mark.timeout(1200)]
 VERSIONS = {"1.0": "1.0.2", "4.3": "4.3.1"}
 
 

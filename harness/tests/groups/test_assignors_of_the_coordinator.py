@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness.adapters.program import QUICK
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.java import find_java
@@ -71,9 +72,9 @@ def by_java(assignor: str, given: list[Case], *, alike: bool) -> list[Target | N
     program = Path(__file__).with_name("CoordinatorAssignors.java")
     word = "alike" if alike else "apart"
     done = subprocess.run(
-        [str(java.executable), "-cp", class_path(home), program],
+        [str(java.executable), *QUICK, "-cp", class_path(home), program],
         input="".join(f"{assignor}\t{word}\t{_line(*case)}\n" for case in given),
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     lines = [line for line in done.stdout.splitlines() if "=" in line or line == "failed"]

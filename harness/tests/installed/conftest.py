@@ -39,7 +39,9 @@ def environment(wheel, tmp_path_factory) -> Environment:
         folder = tmp_path_factory.mktemp("environment")
         subprocess.run([python, "-m", "venv", "--without-pip", folder], check=True)
         programs = folder / "bin"
-        pip(programs / "python", "install", f"{wheel}[{extra}]" if extra else wheel, *more)
+        # Python compiles what is imported; of all that is installed pip would compile each module.
+        what = f"{wheel}[{extra}]" if extra else wheel
+        pip(programs / "python", "install", "--no-compile", what, *more)
         return programs
 
     return made

@@ -13,7 +13,7 @@ from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
 from touchstone.harness.targets.ports import free_ports
 
-SECONDS = 60
+SECONDS = 300
 
 
 def _accepts(port):

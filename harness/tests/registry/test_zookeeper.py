@@ -19,7 +19,7 @@ from touchstone.reference_impl.tests.registry.test_znodes import FEW, MANY
 from touchstone.reference_impl.wire.records import build
 
 pytestmark = [pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow]
-SECONDS = 30
+SECONDS = 300
 TOPIC, BROKER = 2, 4
 QUOTAS = {"producer_byte_rate": 1024.0, "request_percentage": 20.5, "consumer_byte_rate": 2048.0}
 SETTINGS = {

@@ -22,7 +22,7 @@ RUN = "-m pytest -q -p no:cacheprovider --newest --target reference@3.9 --oracle
 DIFFERS = 1
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(2 * HANGS_S)
 def test_commands_of_a_case_run_as_they_are_printed(tmp_path: Path) -> None:
     assert ROOT is not None
     asked = [sys.executable, *RUN.split(), "--results", str(tmp_path / "a run's"), "suites/topics"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
@@ -11,7 +9,6 @@ from touchstone.harness.__main__ import main
 from touchstone.harness.cli import report
 from touchstone.harness.results import fuzz_rows
 from touchstone.harness.spark import inputs
-from touchstone.harness.tests.spark.golden import golden, written
 
 BOTH = {"schema": 1, "run": "r", "target": "reference@4.3", "campaign": "frames", "seed": 1}
 
@@ -56,20 +53,3 @@ def test_rows_of_fuzz_runs_alone_are_reported(tmp_path, monkeypatch):
     assert result.stdout == "reference@4.3, fuzz frames: 1000 cases, 1 causes\n"
     nothing = CliRunner().invoke(main, ["report", str(tmp_path / "no"), "--out", str(tmp_path)])
     assert nothing.exit_code == 4
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-@pytest.mark.usefixtures("spark_here")
-def test_campaigns_are_told_beside_the_targets(tmp_path: Path) -> None:
-    rows = tmp_path / fuzz_rows.NAME
-    fuzz_rows.write(rows, [shard(0), shard(1), cause(5), cause(5), cause(2)])
-    found = written(golden(tmp_path / "results"), tmp_path / "out", fuzz_files=[rows])
-    assert found["fuzz"] == [
-        {
-            "target": "reference@4.3", "campaign": "frames", "shards": 2, "executions": 1000,
-            "seconds": 2.0, "signatures": 41, "died": 0, "causes": 2, "unsteady": 1,
-        }
-    ]  # fmt: skip
-    assert (tmp_path / "out" / "tables" / "fuzz_causes").is_dir()
-    assert '"campaign":"frames"' in (tmp_path / "out" / "index.html").read_text().replace(" ", "")

@@ -12,7 +12,7 @@ import pytest
 
 from touchstone.harness import shown
 from touchstone.harness.cli import report as cli
-from touchstone.harness.spark import report, summary
+from touchstone.harness.spark import page, report, summary
 from touchstone.harness.spark.page import DETAIL_BYTES
 from touchstone.harness.tests.spark import made
 from touchstone.harness.tests.spark.golden import (
@@ -169,81 +169,96 @@ def test_the_page_has_every_verdict_of_the_newest_runs(made_report: tuple[Path, 
     assert data["folders"][1:] == ["../results/n-03"] * 2
 
 
-def spoiled(folder: Path, line: int, change: object) -> Path:
-    """Golden results with one line of one file changed (a dict) or replaced (bytes)."""
-    golden(folder)
-    path = folder / "n-02" / "reference@2.8.jsonl"
+def spoil(path: Path, line: int, change: object) -> None:
+    """Change one line of a file (a dict), or replace it (bytes)."""
     lines = path.read_bytes().splitlines(keepends=True)
     if isinstance(change, dict):
         lines[line - 1] = json.dumps(json.loads(lines[line - 1]) | change).encode() + b"\n"
     else:
         lines[line - 1] = change
     path.write_bytes(b"".join(lines))
-    return path
 
 
-@pytest.mark.parametrize(
-    ("line", "change", "reason"),
-    [
-        (3, b'{"row": "case", "cla\n', "not JSON"),
-        (4, {"verdict": "FINE"}, "no such verdict: 'FINE'"),
-        (4, {"verdict": "BROKEN"}, "the footer counts"),
-        (4, {"version": "nine"}, "Spark reads other rows"),
-        (4, {"target": "reference@3.9"}, "a row of 'reference@3.9' in a file of 'reference@2.8'"),
-        (3, {"case": "topics.refused[v0]", "verdict": "DIVERGES"}, "stands on line 2"),
-    ],
-)
-def test_a_file_wrong_between_its_ends_is_refused_and_nothing_is_published(
-    tmp_path: Path, line: int, change: object, reason: str
+SPOILED = [
+    ("n-01/reference@2.8", 3, b'{"row": "case", "cla\n', "not JSON"),
+    ("n-02/reference@2.8", 4, {"verdict": "FINE"}, "no such verdict: 'FINE'"),
+    ("n-03/reference@2.8", 4, {"verdict": "BROKEN"}, "the footer counts"),
+    ("n-01/reference@3.9", 4, {"version": "nine"}, "Spark reads other rows"),
+    ("n-02/reference@3.9", 4, {"target": "reference@2.8"},
+     "a row of 'reference@2.8' in a file of 'reference@3.9'"),
+]  # fmt: skip
+# What no footer shows is looked for in files that are right so far.
+TWICE = [
+    ("n-02/reference@2.8", 3, {"case": "topics.refused[v0]", "verdict": "DIVERGES"},
+     "stands on line 2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spoiled", [SPOILED, TWICE], ids=["lines", "a case twice"])
+def test_files_wrong_between_their_ends_are_refused_and_nothing_is_published(
+    tmp_path: Path, spoiled: list[tuple[str, int, object, str]]
 ) -> None:
-    path = spoiled(tmp_path / "results", line, change)
+    golden(results := tmp_path / "results")
+    for name, line, change, _ in spoiled:
+        spoil(results / f"{name}.jsonl", line, change)
     with pytest.raises(report.Refused) as refused:
-        written(tmp_path / "results", tmp_path / "out")
-    [defect] = refused.value.defects
-    assert defect.path == path
-    assert reason in defect.reason
+        written(results, tmp_path / "out")
+    found = {defect.path: defect.reason for defect in refused.value.defects}
+    assert len(found) == len(refused.value.defects) == len(spoiled)
+    for name, *_, reason in spoiled:
+        assert reason in found[results / f"{name}.jsonl"]
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_incomplete_runs_are_never_green_even_when_allowed(tmp_path: Path) -> None:
-    cut = made.result_lines("n-01", "reference@4.3", {"topics.refused[v0]": "C"})[:-1]
-    made.write(tmp_path / "results", cut)
-    made.results(tmp_path / "results", "n-01", "reference@3.9", {})
-    found = written(tmp_path / "results", tmp_path / "out", allow_incomplete=True)
-    empty, dead = found["targets"]
+LONG, MANY, BUDGET = 1_500, 500, DETAIL_BYTES * 3 // 8  # numbers of an answer; cases; bytes
+
+
+@pytest.fixture(scope="module")
+def odd_report(tmp_path_factory: pytest.TempPathFactory, spark_here: None) -> tuple[Path, dict]:
+    """A run that was cut, one without cases, and two whose cases differ in 15 kB each, or in less:
+    the folder of the report, whose page has a smaller budget, and its summary.
+    """
+    folder = tmp_path_factory.mktemp("odd")
+    results, run = folder / "results", "n-01"
+    made.write(results, made.result_lines(run, "reference@2.8", {"topics.refused[v0]": "C"})[:-1])
+    made.results(results, run, "reference@3.9", {})
+    cases = {f"topics.refused[v{number}]": "D" for number in range(MANY)}
+    lines = made.result_lines(run, "reference@4.3", cases | {"topics.z[v0]": "B"})
+    for number, line in enumerate(lines):
+        if line.get("differences"):
+            long = f"{number:04} " * LONG
+            line["differences"] = [made.DIFFERENCE | {"oracle": long, "target": long[::-1]}]
+    made.write(results, lines)
+    made.results(results, run, "reference@4.2", dict.fromkeys(cases, "D"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(summary, "EXPLAINED", MANY - 100)
+        patch.setattr(page, "DETAIL_BYTES", BUDGET)
+        return folder / "out", written(results, folder / "out", allow_incomplete=True)
+
+
+def test_incomplete_runs_are_never_green_even_when_allowed(odd_report: tuple[Path, dict]) -> None:
+    dead, empty = odd_report[1]["targets"][:2]
     assert (empty["cases"], empty["status"]) == (0, "incomplete")
     assert (dead["conforms"], dead["status"]) == (1, "incomplete")
     assert dead["incomplete"].startswith("cut after 1 of 1 cases (no footer")
     assert (
         "INCOMPLETE: cut after 1 of 1 cases (no footer"
-        in (tmp_path / "out" / "summary.md").read_text()
+        in (odd_report[0] / "summary.md").read_text()
     )
 
 
-def test_evidence_beyond_the_budget_is_left_out_and_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Cases that differ in 15 kB each: the page stays small, keeps the worst, and says so."""
-    cases = {f"topics.refused[v{number}]": "D" for number in range(1_500)}
-    lines = made.result_lines("n-01", "reference@4.3", cases | {"topics.z[v0]": "B"})
-    for number, line in enumerate(lines):
-        if line.get("differences"):
-            long = f"{number:04} " * 1_500
-            line["differences"] = [made.DIFFERENCE | {"oracle": long, "target": long[::-1]}]
-    made.write(tmp_path / "results", lines)
-    made.results(tmp_path / "results", "n-01", "reference@4.2", dict.fromkeys(cases, "D"))
-    monkeypatch.setattr(summary, "EXPLAINED", 1_000)
-    found = written(tmp_path / "results", tmp_path / "out")
-    left = [{"target": name, "cases": 500} for name in ("reference@4.2", "reference@4.3")]
+def test_evidence_beyond_the_budget_is_left_out_and_counted(odd_report: tuple[Path, dict]) -> None:
+    """The page stays small, keeps the worst, and says so."""
+    out, found = odd_report
+    left = [{"target": name, "cases": 100} for name in ("reference@4.2", "reference@4.3")]
     assert found["unexplained"] == left
     assert {row["target"] for row in found["causes"]} == {"reference@4.2", "reference@4.3"}
-    text = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
-    assert "reference@4.3: causes of 500 cases more were not looked for" in text
-    page = tmp_path / "out" / "index.html"
-    data = embedded(page)
-    assert page.stat().st_size < 2 * DETAIL_BYTES
+    text = (out / "summary.md").read_text(encoding="utf-8")
+    assert "reference@4.3: causes of 100 cases more were not looked for" in text
+    data = embedded(out / "index.html")
+    assert (out / "index.html").stat().st_size < 2 * BUDGET
     assert data["left_out"] > 400
-    assert data["left_out"] + sum(map(len, data["details"])) == 3_001
+    assert data["left_out"] + sum(map(len, data["details"])) == 2 * MANY + 1
     assert "because B of topics.z[v0]" in data["strings"]
     assert any("characters; see tables/differences" in text for text in data["strings"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import NamedTuple
@@ -173,6 +174,14 @@ def test_rows_of_a_fuzz_run_alone_make_a_page(tmp_path: Path) -> None:
     ]  # fmt: skip
     text = (tmp_path / "out" / "summary.md").read_text(encoding="utf-8")
     assert text.startswith("# Touchstone: no target was judged") and "Metadata" in text
+    figures = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert figures["fuzz"] == [
+        {
+            "target": truth.FUZZ, "campaign": "frames", "shards": 2, "executions": 1000,
+            "seconds": 2.0, "signatures": 40, "died": 0, "causes": 1, "unsteady": 1,
+        }
+    ]  # fmt: skip
+    assert (tmp_path / "out" / "tables" / "fuzz_causes").is_dir()
 
 
 def test_the_panel_of_a_case_has_its_commands(said: Said) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from touchstone.harness.targets.cache import cache_dir, kept
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_a_failed_build_leaves_no_entry(tmp_path):

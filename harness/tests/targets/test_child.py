@@ -14,7 +14,7 @@ import pytest
 
 from touchstone.harness.targets.child import Child, Watchdog, remove
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(600)
 
 # Says "up" once its traps are set, then stays; `sleep` in the same group holds the FIFO as well.
 STAYS = 'exec 3>"$1"; {trap}echo up >&3; sleep 600 & wait; wait'
@@ -83,7 +83,7 @@ def test_verbs_are_harmless_on_what_is_gone(tmp_path):
     assert not child.alive
     child.kill()
     child.start()
-    assert child.wait(30)
+    assert child.wait(300)
     for verb in (child.pause, child.resume, child.kill, lambda: child.stop(1)):
         verb()
     assert child.exit_code == 0
@@ -164,7 +164,7 @@ def test_an_excerpt_speaks_of_the_last_start_only(tmp_path):
     log.write_text("ERROR of yesterday\n")
     child = Child(["/bin/echo", "fine today"], log=log, cwd=tmp_path)
     child.start()
-    assert child.wait(30)
+    assert child.wait(300)
     assert child.excerpt() == "    fine today"
 
 

@@ -31,7 +31,7 @@ EACH = f'[start]\ncommand = [RUN, {OF_ALL}, "--serve", "{{port}}"]\nbrokers = "a
 WHOLE = f'[start]\ncommand = [RUN, {OF_ALL}]\nbrokers = "any"\nper = "cluster"\n'
 ARGUMENTS = EACH.replace('"{port}"]', '"{port}", "{settings}"]')
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

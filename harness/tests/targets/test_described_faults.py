@@ -10,7 +10,7 @@ from touchstone.harness.tests.targets.test_described import EACH, described
 
 __all__ = ["described"]  # the fixture
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_a_broker_that_runs_and_answers_nobody_behind_a_fault_is_replaced(described, monkeypatch):

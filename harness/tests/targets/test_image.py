@@ -23,7 +23,7 @@ brokers = [1, 2]
 [start.environment]
 NODE = "n{node}"
 """
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

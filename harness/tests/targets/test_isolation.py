@@ -88,7 +88,7 @@ def test_brokers_in_namespaces_reach_each_other_and_leave_nothing(tmp_path):
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout.readline() == "up\n"
             said(network.inside(1, [sys.executable, "-c", knock, network.host(0)]))
-            server.wait(timeout=20)
+            server.wait(timeout=300)
     finally:
         names, bridge = list(network.made.values()), network.bridge
         network.close()

@@ -38,9 +38,10 @@ def is_gone(pid):
 
 @pytest.mark.parametrize("target", RELEASES, indirect=True)
 def test_one_broker_comes_and_goes(target):
+    began = time.monotonic()
     endpoint = target.start(Shape(config={"num.partitions": 4}))
     assert endpoint.started is not None, "before 3.6 its first tasks are waited for"
-    assert 0 <= time.monotonic() - endpoint.started < 10
+    assert began <= endpoint.started <= time.monotonic()
     pids = [node.child.pid for node in endpoint.nodes.values()]
     sight = probe.metadata(endpoint.bootstrap[0])
     assert sight.brokers == dict(endpoint.brokers)

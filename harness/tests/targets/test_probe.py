@@ -19,7 +19,7 @@ CLUSTER = (
     + struct.pack(">ii", 7, 0)
 )
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

@@ -214,7 +214,7 @@ def test_a_kraft_broker_without_its_controller_tells_what_was():
         cluster, server, broker = running.cluster, running.server, running.brokers[2]
 
         def now(job):
-            return server.call(lambda _: job()).result(5)
+            return server.call(lambda _: job()).result(60)
 
         def known(name):
             turns = [now(lambda: broker.metadata.partition(name, 0)) for _ in range(3)]

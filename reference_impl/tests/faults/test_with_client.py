@@ -20,6 +20,7 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 
 METADATA = Ask("any", "Metadata", {"topics": []}, versions=(1, 1))
 IMPATIENT, NEVER_MS = replace(METADATA, timeout_ms=400), 600_000
+HANGS_S = 300
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_truncate(plan, client):
 def test_truncate_leaves_exactly_so_many_bytes(cluster, plan):
     plan.add(Rule(action="truncate", api="ApiVersions", keep=7))
     host, _, port = cluster.bootstrap[0].rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as raw:
+    with socket.create_connection((host, int(port)), timeout=HANGS_S) as raw:
         frame = struct.pack(">hhih", 18, 0, 5, -1)
         raw.sendall(struct.pack(">i", len(frame)) + frame)
         said = b""
@@ -182,7 +183,7 @@ def http(method: str, url: str, body: object = None) -> tuple[int, dict]:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=HANGS_S) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refused:
         with refused:

@@ -46,7 +46,7 @@ def seen(cluster, wanted=None):
 def refused(cluster, broker):
     host, _, port = cluster.bootstrap[broker].rpartition(":")
     with contextlib.suppress(ConnectionRefusedError):
-        socket.create_connection((host, int(port)), timeout=5).close()
+        socket.create_connection((host, int(port)), timeout=60).close()
         return False
     return True
 

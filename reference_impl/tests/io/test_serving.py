@@ -256,7 +256,7 @@ def test_stopping_closes_connections_and_frees_the_port():
         running.stop()
         assert peer.frame() is None
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((host, int(port)), timeout=5)
+        socket.create_connection((host, int(port)), timeout=PATIENCE_S)
 
 
 def test_fifty_clusters_leave_nothing_behind():
