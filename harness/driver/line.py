@@ -38,9 +38,10 @@ class Line:
     for an address that cannot be one, or that is not to be asked (`reach`): brokers tell addresses.
     """
 
-    def __init__(self, address: Address, timeout: float) -> None:
+    def __init__(self, address: Address, timeout: float, *, bare: bool = False) -> None:
+        """`bare`: without the login that the address may want (`reach.connect`)."""
         began, self.address = time.perf_counter(), address
-        self.socket = reach.connect(address, timeout)
+        self.socket = reach.connect(address, timeout, bare=bare)
         self.round_trip = time.perf_counter() - began
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()

@@ -4,6 +4,10 @@ Brokers name addresses (in Metadata, FindCoordinator and their listeners), and w
 chooses them: it must not be able to have somebody else asked, in our user's name. So each
 connection to a target is made by `connect`, which refuses an address that nobody gave, unless
 `follow` was called (`--follow`). The state is the process's, because the promise is one of it.
+
+An address may want a login (`login`): connections to it are logged in before they are given out, so
+that whoever asks something sees what a PLAINTEXT listener shows. Other brokers of its cluster, and
+addresses that it names, are logged in to alike (`same_login`).
 """
 
 from __future__ import annotations
@@ -13,17 +17,28 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from touchstone.harness import shown
 
-FLAG = "--follow"
+FLAG, COMMAND_CONFIG = "--follow", "--command-config"
 PORTS = 1 << 16
 LISTED = 5  # brokers that are told
 NAME = 80  # characters of an address
 
 Address = tuple[str, int]
 
+
+class Login(Protocol):
+    """What is done on a new connection before it is used (`login.Login`)."""
+
+    def enter(self, connection: socket.socket, address: Address, seconds: float) -> socket.socket:
+        """Log in; the socket to go on with, which is plain. Raises OSError."""
+
+
 _given: set[Address] = set()
+_logins: dict[Address, Login] = {}
+_asked: Login | None = None
 _follows = False
 
 
@@ -31,9 +46,49 @@ class NotGiven(OSError):
     """A target named this address, it is not on loopback, and nobody has given it."""
 
 
+class NotLoggedIn(OSError):
+    """The peer and the login that was given do not come together; `strerror` says why."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(errno.ECONNABORTED, why)
+
+
 def give(addresses: Iterable[Address]) -> None:
     """Let these addresses be asked: the user has named them."""
     _given.update(addresses)
+
+
+def ask(login: Login | None) -> None:
+    """Have targets that somebody else runs be logged in to so, those that are made from now on;
+    None: no more.
+    """
+    global _asked
+    _asked = login
+
+
+def asked() -> Login | None:
+    """The login that the user gave for them."""
+    return _asked
+
+
+def log_in(addresses: Iterable[Address], login: Login | None) -> None:
+    """Have connections to these addresses logged in so; None: they are plain again."""
+    for address in addresses:
+        if login is None:
+            _logins.pop(address, None)
+        else:
+            _logins[address] = login
+
+
+def login_of(address: Address) -> Login | None:
+    """How connections to this address log in; None where they do not."""
+    return _logins.get(address)
+
+
+def same_login(address: Address, others: Iterable[Address]) -> None:
+    """Have others logged in to as this address is: it has named them."""
+    if (login := _logins.get(address)) is not None:
+        log_in([other for other in others if other not in _logins], login)
 
 
 def follow(asked: bool = True) -> None:
@@ -42,10 +97,16 @@ def follow(asked: bool = True) -> None:
     _follows = asked
 
 
-def connect(address: Address, seconds: float) -> socket.socket:
-    """Return a connection to this address, made within `seconds`. Raise OSError, also for what
-    cannot be an address; NotGiven for one that nobody gave.
+def connect(address: Address, seconds: float, *, bare: bool = False) -> socket.socket:
+    """Return a connection to this address, made within `seconds`, and logged in on where it is to
+    be, within as many more; not if it is to be `bare`. Raise OSError, also for what cannot be an
+    address; NotGiven for one that nobody gave, NotLoggedIn for one that refuses the login.
     """
+    made, login = _connected(address, seconds), _logins.get(address)
+    return made if bare or login is None else login.enter(made, address, seconds)
+
+
+def _connected(address: Address, seconds: float) -> socket.socket:
     if address in _given:
         return socket.create_connection(address, seconds)
     # By number: behind a name another one may stand the next time that it is looked up.
@@ -54,7 +115,7 @@ def connect(address: Address, seconds: float) -> socket.socket:
 
 def why(error: OSError) -> str:
     """Why there is no connection, in words that are the same on every system."""
-    if isinstance(error, NotGiven):
+    if isinstance(error, NotGiven | NotLoggedIn):
         return str(error.strerror)
     return "timed out" if isinstance(error, TimeoutError) else type(error).__name__
 

@@ -18,9 +18,9 @@ class ClientSecurity:
 
     def __init__(self, draw: Callable[[], float], settings: SecuritySettings = PLAINTEXT) -> None:
         self._draw, self._sasl = draw, settings.sasl
-        self._context: ssl.SSLContext | None = None
+        self.context: ssl.SSLContext | None = None
         if settings.tls is not None:
-            self._context = client_context(settings.tls)
+            self.context = client_context(settings.tls)
 
     def authenticator(self) -> SaslAuthenticator | None:
         """What a new connection has to do before it is used."""
@@ -31,4 +31,4 @@ class ClientSecurity:
 
     def tls(self, host: str) -> ClientTls | None:
         """The TLS of a new connection to this host."""
-        return None if self._context is None else ClientTls(self._context, host)
+        return None if self.context is None else ClientTls(self.context, host)
