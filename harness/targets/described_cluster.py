@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from touchstone.harness.model.target import Address, Shape, StartFailed, Unavailable
-from touchstone.harness.targets import UnknownTarget, addresses, image, jvm, probe, tools
+from touchstone.harness.targets import UnknownTarget, addresses, image, jvm, probe, reach, tools
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.description import Before, Description, Start
 from touchstone.harness.targets.ports import free_ports
@@ -29,7 +29,11 @@ AGAIN_SECONDS = 0.5  # between attempts to start a broker whose old self is stil
 class DescribedCluster:
     """The processes of one shape; the shape's settings are those that are handed over."""
 
-    def __init__(self, described: Description, shape: Shape, cache: Path | None) -> None:
+    def __init__(
+        self, described: Description, shape: Shape, cache: Path | None,
+        login: reach.Login | None = None,
+    ) -> None:  # fmt: skip
+        self.login = login
         assert described.start is not None
         self.described, self.shape = described, shape
         self.start_of: Start = described.start
@@ -144,6 +148,7 @@ class DescribedCluster:
                 return f"it wrote nothing like ready.output {ready.output.pattern!r}"
         listed = tuple((self.start_of.host, place.port) for place in plan.places)
         self.addresses = self._told() or listed
+        reach.log_in(self.addresses, self.login)
         for address in self.addresses:
             lacks = self.unready(address, self.shape.brokers, seconds)
             if lacks:

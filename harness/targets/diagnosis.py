@@ -1,8 +1,8 @@
 """What listens at a port that does not answer as a Kafka broker does, and what to give it.
 
-Asked only after a broker's first questions went unanswered, on connections of their own that log in
-nowhere, so that whoever gave the wrong port is told what it is the port of: an HTTP server's, or a
-listener's that wants TLS or SASL.
+Asked only after a broker's first questions went unanswered, on connections of their own, so that
+whoever gave the wrong port is told what it is the port of: an HTTP server's, or a listener's that
+wants TLS or SASL.
 
 Sources: RFC 9112 section 4 (a status line begins with "HTTP/"), RFC 8446 (a handshake ends well or
 with an alert), SaslServerAuthenticator at 1.0.2 and 4.3.1 (a mechanism that nobody has is answered
@@ -26,7 +26,7 @@ SECONDS = 1.0  # per question
 HTTP = "an HTTP server answers there"
 GIVE = f"give {reach.COMMAND_CONFIG} FILE, with Kafka's client properties"
 TLS = f"what answers there wants TLS: {GIVE} (security.protocol=SSL, or SASL_SSL)"
-SASL = f"the listener wants SASL ({{}}): {GIVE} (security.protocol=SASL_PLAINTEXT)"
+SASL = f"the listener wants SASL ({{}}): {GIVE} (security.protocol={{}})"
 _HANDSHAKE, _NOT_ENABLED = by_name("SaslHandshake").key, 33
 _NOBODYS = "TOUCHSTONE"  # a mechanism
 
@@ -42,10 +42,13 @@ def of(address: Address, seconds: float = SECONDS) -> str | None:
 
 
 def login_wanted(address: Address, seconds: float = SECONDS) -> str | None:
-    """That the listener wants TLS or SASL, and what to give; None where it wants neither."""
+    """That the listener wants TLS or SASL beyond what connections to it have, and what to give;
+    None where it wants neither.
+    """
+    secured = reach.is_secured(address)
     if mechanisms := _mechanisms(address, seconds):
-        return SASL.format(mechanisms)
-    return TLS if _shakes_hands(address, seconds) else None
+        return SASL.format(mechanisms, "SASL_SSL" if secured else "SASL_PLAINTEXT")
+    return TLS if not secured and _shakes_hands(address, seconds) else None
 
 
 def _mechanisms(address: Address, seconds: float) -> str | None:
@@ -53,7 +56,7 @@ def _mechanisms(address: Address, seconds: float) -> str | None:
     frame = headers.encode_request(_HANDSHAKE, 1, 0, None, {"mechanism": _NOBODYS})
     deadline = time.perf_counter() + seconds
     try:
-        line = Line(address, seconds, bare=True)
+        line = Line(address, seconds)
     except OSError:
         return None
     try:

@@ -73,20 +73,19 @@ class ExternalTarget:
         if not self._looked_for_login:
             self._looked_for_login = True
             host, port = self.addresses[0]
-            if self.login is None and (wanted := self._wanted((host, port))):
+            asks = self.login is None or not self.login.authenticates
+            if asks and (wanted := self._wanted((host, port))):
                 self._login_wanted = f"{host}:{port}: {wanted}"
         return self._login_wanted
 
     def _wanted(self, address: Address) -> str | None:
-        """What a listener wants that does not say who its brokers are; asked only of one that ends
-        the connection instead, as those do which want a login.
+        """What a listener wants that does not say who its brokers are; asked only of one that
+        answers something else, or ends the connection, as those do which want a login.
         """
         try:
             probe.metadata(address, SECONDS)
-        except probe.Closed:
-            return diagnosis.login_wanted(address)
         except probe.NotReady as silence:
-            if isinstance(silence.__cause__, ConnectionResetError):
+            if not isinstance(silence.__cause__, TimeoutError):
                 return diagnosis.login_wanted(address)
         return None
 

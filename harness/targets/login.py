@@ -27,15 +27,20 @@ import urllib.parse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from touchstone.harness.model.target import Address
 from touchstone.harness.targets import tls_bridge
-from touchstone.harness.targets.reach import COMMAND_CONFIG, NotLoggedIn
+from touchstone.harness.targets.description import Description
+from touchstone.harness.targets.reach import COMMAND_CONFIG, NoAnswer, NotLoggedIn
 from touchstone.reference_impl.client.configs.connection_config import connection_config
 from touchstone.reference_impl.client.configs.properties import ENCODING, parse
 from touchstone.reference_impl.client.flow import ClientError
-from touchstone.reference_impl.client.security.authenticator import SaslAuthenticator
-from touchstone.reference_impl.client.security.errors import AuthenticationException
+from touchstone.reference_impl.client.security.authenticator import Said, SaslAuthenticator
+from touchstone.reference_impl.client.security.errors import (
+    AuthenticationException,
+    IllegalSaslStateException,
+)
 from touchstone.reference_impl.client.security.security_settings import SecuritySettings
 from touchstone.reference_impl.extras import MissingExtra
 from touchstone.reference_impl.io.client_security import ClientSecurity
@@ -51,6 +56,10 @@ HIDDEN = "[hidden]"
 _VERSIONS = by_name("ApiVersions").key
 _CLIENT = "touchstone"
 _SECRET = ("password", "secret", "passphrase", "jaas.config", "ssl.keystore.key")
+_NOT_TLS = "does the listener speak TLS at all?"
+_IS_TLS = "; a listener with TLS wants security.protocol=SASL_SSL"
+_NO_SASL = "a listener without SASL wants security.protocol=PLAINTEXT, or SSL"
+_NO_CERTIFICATE = "; ssl.keystore.location names the certificate to show"
 _SHORTEST = 3  # characters of a secret that can be looked for in a text
 Ranges = dict[int, tuple[int, int]]
 
@@ -69,11 +78,26 @@ class Login:
         self.properties, self.source = dict(properties), source
         self._secrets = sorted(_secrets(properties), key=len, reverse=True)
         self._ranges: dict[Address, Ranges] = {}
+        self._sessions: WeakKeyDictionary[socket.socket, SaslAuthenticator]
+        self._sessions = WeakKeyDictionary()
         try:
             self.settings = SecuritySettings.of(connection_config(self.properties))
             self._security = ClientSecurity(random.random, self.settings)
         except (ClientError, MissingExtra, ValueError, OSError) as wrong:
             raise BadLogin(f"{source}: {self.masked(str(wrong))}") from None
+
+    def __reduce__(self) -> tuple[type[Login], tuple[dict[str, str], str]]:
+        return Login, (self.properties, self.source)
+
+    @property
+    def is_secured(self) -> bool:
+        """Whether it is under TLS."""
+        return self.settings.tls is not None
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it says who somebody is by SASL."""
+        return self.settings.sasl is not None
 
     @property
     def protocol(self) -> str:
@@ -88,6 +112,10 @@ class Login:
         if not names:
             return []
         return [f"{self.source}: supplied, but not used here: {', '.join(sorted(names))}"]
+
+    def client_properties(self) -> dict[str, str]:
+        """The properties that say how to log in."""
+        return {name: text for name, text in self.properties.items() if name.startswith(OBEYED)}
 
     def masked(self, text: str) -> str:
         """The text as one line, without any of the secrets."""
@@ -104,11 +132,26 @@ class Login:
         deadline = time.perf_counter() + seconds
         try:
             stream = self._secured(connection, address, deadline)
-            self._said(stream, address, deadline)
+            machine = self._said(stream, address, deadline)
         except BaseException:
             connection.close()
             raise
-        return tls_bridge.opened(stream) if isinstance(stream, ssl.SSLSocket) else stream
+        if isinstance(stream, ssl.SSLSocket):
+            stream = tls_bridge.opened(stream)
+        if machine is not None:
+            self._sessions[stream] = machine
+        return stream
+
+    def expiring(self, connection: socket.socket) -> bool:
+        """Whether the session on it is to be renewed before the next request (KIP-368)."""
+        machine = self._sessions.get(connection)
+        return machine is not None and machine.expiring(_now_ms())
+
+    def renew(self, connection: socket.socket, seconds: float) -> None:
+        """Log in again on a connection that carries nothing at the moment. Raises NotLoggedIn."""
+        machine, deadline = self._sessions[connection], time.perf_counter() + seconds
+        with self._explained("when the session was to be renewed"):
+            self._exchanged(machine, machine.renew(_now_ms()), connection, deadline)
 
     def _secured(
         self, connection: socket.socket, address: Address, deadline: float
@@ -121,30 +164,44 @@ class Login:
         try:
             return context.wrap_socket(connection, server_hostname=address[0])
         except ssl.SSLCertVerificationError as fault:
-            raise self._refused(address, f"its certificate is refused: {fault.verify_message}; "
-                                         f"{_help(fault)}") from fault  # fmt: skip
+            text = f"its certificate is refused: {fault.verify_message}; {_help(fault)}"
+            raise NotLoggedIn(self._why(text)) from fault
         except TimeoutError as fault:
-            raise self._refused(address, "no TLS handshake in time") from fault
+            raise NoAnswer(self._why("no TLS handshake in time")) from fault
         except OSError as fault:
-            raise self._refused(address, f"the TLS handshake failed: {_short(fault)}") from fault
+            text = f"the TLS handshake failed: {_short(fault)}; {_NOT_TLS}"
+            raise NotLoggedIn(self._why(text)) from fault
 
-    def _said(self, stream: socket.socket, address: Address, deadline: float) -> None:
+    def _said(
+        self, stream: socket.socket, address: Address, deadline: float
+    ) -> SaslAuthenticator | None:
         """Say who we are, or, the first time, look whether TLS was enough."""
         machine = self._security.authenticator()
         if machine is None and (address in self._ranges or self._security.context is None):
-            return
-        try:
+            return None
+        with self._explained("during the login"):
             ranges = self._ranges.get(address) or self._asked(stream, deadline)
             if machine is not None:
-                self._exchanged(machine, stream, ranges, deadline)
-        except AuthenticationException as refused:
-            raise self._refused(address, f"the login is refused: {refused}") from refused
-        except TimeoutError as fault:
-            raise self._refused(address, "no answer to the login in time") from fault
-        except (OSError, ValueError) as fault:
-            why = "the TLS connection ended" if self._security.context else "the connection ended"
-            raise self._refused(address, f"{why} during the login: {_short(fault)}") from fault
+                said = machine.versions(ranges, _now_ms())
+                self._exchanged(machine, said, stream, deadline)
         self._ranges[address] = ranges
+        return machine
+
+    @contextlib.contextmanager
+    def _explained(self, when: str) -> Iterator[None]:
+        """Raise what goes wrong as NotLoggedIn."""
+        try:
+            yield
+        except AuthenticationException as refused:
+            more = f"; {_NO_SASL}" if isinstance(refused, IllegalSaslStateException) else ""
+            raise NotLoggedIn(self._why(f"the login is refused: {refused}{more}")) from refused
+        except TimeoutError as fault:
+            raise NoAnswer(self._why(f"no answer {when} in time")) from fault
+        except (OSError, ValueError) as fault:
+            what = "the TLS connection" if self._security.context else "the connection"
+            more = _of_tls(fault) if self._security.context else _IS_TLS
+            text = f"{what} ended {when}: {_short(fault)}{more}"
+            raise NotLoggedIn(self._why(text)) from fault
 
     def _asked(self, stream: socket.socket, deadline: float) -> Ranges:
         body = _answer(stream, _VERSIONS, 0, {}, deadline)
@@ -154,9 +211,8 @@ class Login:
                 for row in body["api_keys"]}  # fmt: skip
 
     def _exchanged(
-        self, machine: SaslAuthenticator, stream: socket.socket, ranges: Ranges, deadline: float
+        self, machine: SaslAuthenticator, said: Said | None, stream: socket.socket, deadline: float
     ) -> None:
-        said = machine.versions(ranges, _now_ms())
         while said is not None:
             if said.key is None:
                 _write(stream, said.frame, deadline)
@@ -165,8 +221,8 @@ class Login:
                 body = _answer(stream, said.key, said.version, said.body, deadline)
                 said = machine.answered(said.key, body, _now_ms())
 
-    def _refused(self, address: Address, why: str) -> NotLoggedIn:
-        return NotLoggedIn(f"{self.masked(why)} ({self.how})")
+    def _why(self, text: str) -> str:
+        return f"{self.masked(text)} ({self.how})"
 
     @property
     def how(self) -> str:
@@ -193,6 +249,21 @@ def of_file(path: Path) -> Login:
         raise BadLogin(f"{COMMAND_CONFIG} {path}: {wrong}") from None
 
 
+def of_description(described: Description) -> Login | None:
+    """The login that a target file describes, if any; paths in it are from where the file is.
+    Raises BadLogin.
+    """
+    if described.command_config is not None:
+        return of_file(described.command_config)
+    if not described.client:
+        return None
+    beside = {
+        name: str(described.file.parent / described.client[name])
+        for name in PATHS if name in described.client
+    }  # fmt: skip
+    return Login({**described.client, **beside}, f"[client] of {described.file}")
+
+
 def _secrets(properties: Mapping[str, str]) -> Iterator[str]:
     """Everything in these properties that nobody may see, in each of its spellings."""
     plain = [value for name, value in properties.items() if name.endswith(_SECRET)]
@@ -215,6 +286,12 @@ def _help(fault: ssl.SSLCertVerificationError) -> str:
     if fault.verify_code in names:
         return "ssl.endpoint.identification.algorithm= (empty) asks for no name"
     return "ssl.truststore.location names whom to trust"
+
+
+def _of_tls(fault: Exception) -> str:
+    """What to give where the peer ends TLS for want of a certificate, as TLS 1.3 has it: late."""
+    reason = (fault.reason or "").lower() if isinstance(fault, ssl.SSLError) else ""
+    return _NO_CERTIFICATE if "certificate" in reason else ""
 
 
 def _short(fault: Exception) -> str:

@@ -18,6 +18,7 @@ import ipaddress
 import socket
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from touchstone.harness import shown
 
@@ -35,9 +36,30 @@ class Login(Protocol):
     def enter(self, connection: socket.socket, address: Address, seconds: float) -> socket.socket:
         """Log in; the socket to go on with, which is plain. Raises OSError."""
 
+    @property
+    def is_secured(self) -> bool:
+        """Whether it is under TLS."""
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it says who somebody is by SASL."""
+
+    def unused(self) -> list[str]:
+        """A line for what was given and is obeyed by nobody here."""
+
+    def client_properties(self) -> dict[str, str]:
+        """What a client is to be given, by Kafka's names."""
+
+    def expiring(self, connection: socket.socket) -> bool:
+        """Whether the session on it ends soon."""
+
+    def renew(self, connection: socket.socket, seconds: float) -> None:
+        """Begin another session on it, which carries nothing at the moment. Raises OSError."""
+
 
 _given: set[Address] = set()
 _logins: dict[Address, Login] = {}
+_entered: WeakKeyDictionary[socket.socket, Login] = WeakKeyDictionary()
 _asked: Login | None = None
 _follows = False
 
@@ -46,11 +68,15 @@ class NotGiven(OSError):
     """A target named this address, it is not on loopback, and nobody has given it."""
 
 
-class NotLoggedIn(OSError):
+class NotLoggedIn(ConnectionError):
     """The peer and the login that was given do not come together; `strerror` says why."""
 
     def __init__(self, why: str) -> None:
         super().__init__(errno.ECONNABORTED, why)
+
+
+class NoAnswer(NotLoggedIn, TimeoutError):
+    """The peer was silent, or slow, when it was logged in to."""
 
 
 def give(addresses: Iterable[Address]) -> None:
@@ -85,6 +111,27 @@ def login_of(address: Address) -> Login | None:
     return _logins.get(address)
 
 
+def is_secured(address: Address) -> bool:
+    """Whether connections to this address are under TLS."""
+    login = _logins.get(address)
+    return login is not None and login.is_secured
+
+
+def client_properties(bootstrap: Iterable[Address | str]) -> dict[str, str]:
+    """Return what a client is to be given so that it logs in there, by Kafka's names."""
+    for one in bootstrap:
+        host, port = one if isinstance(one, tuple) else (one.rpartition(":")[::2])
+        login = _logins.get((host.strip("[]"), int(port)))
+        if login is not None:
+            return login.client_properties()
+    return {}
+
+
+def logins() -> dict[Address, Login]:
+    """Every address that is logged in to, for another process, and how."""
+    return dict(_logins)
+
+
 def same_login(address: Address, others: Iterable[Address]) -> None:
     """Have others logged in to as this address is: it has named them."""
     if (login := _logins.get(address)) is not None:
@@ -102,8 +149,29 @@ def connect(address: Address, seconds: float, *, bare: bool = False) -> socket.s
     be, within as many more; not if it is to be `bare`. Raise OSError, also for what cannot be an
     address; NotGiven for one that nobody gave, NotLoggedIn for one that refuses the login.
     """
-    made, login = _connected(address, seconds), _logins.get(address)
-    return made if bare or login is None else login.enter(made, address, seconds)
+    made = _connected(address, seconds)
+    return made if bare else entered(made, address, seconds)
+
+
+def entered(made: socket.socket, address: Address, seconds: float) -> socket.socket:
+    """Return the socket to go on with, logged in on where that is wanted. Raise OSError."""
+    login = _logins.get(address)
+    if login is None:
+        return made
+    found = login.enter(made, address, seconds)
+    _entered[found] = login
+    return found
+
+
+def expiring(connection: socket.socket) -> bool:
+    """Whether the session on a connection ends soon (KIP-368): `renew` it, or make another."""
+    login = _entered.get(connection)
+    return login is not None and login.expiring(connection)
+
+
+def renew(connection: socket.socket, seconds: float) -> None:
+    """Begin another session, where nothing is under way. Raise OSError."""
+    _entered[connection].renew(connection, seconds)
 
 
 def _connected(address: Address, seconds: float) -> socket.socket:
