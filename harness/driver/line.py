@@ -58,8 +58,11 @@ class Line:
         """Sends all of it; "timeout" or "reset" when that was not possible."""
         if not data:  # to look is no attempt to say something: our direction may have ended
             return None
+        left = max(deadline - time.perf_counter(), 0.001)
         try:
-            self.socket.settimeout(max(deadline - time.perf_counter(), 0.001))
+            if reach.expiring(self.socket) and all(one.answered for one in self.pending):
+                reach.renew(self.socket, left)
+            self.socket.settimeout(left)
             self.socket.sendall(data)
         except TimeoutError:
             return "timeout"

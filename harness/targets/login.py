@@ -129,12 +129,12 @@ class Login:
         """Log in on a new connection; the socket to go on with. It takes `seconds` at most. Raises
         NotLoggedIn, and closes the connection then.
         """
-        deadline = time.perf_counter() + seconds
+        deadline, stream = time.perf_counter() + seconds, connection
         try:
             stream = self._secured(connection, address, deadline)
             machine = self._said(stream, address, deadline)
         except BaseException:
-            connection.close()
+            stream.close()
             raise
         if isinstance(stream, ssl.SSLSocket):
             stream = tls_bridge.opened(stream)

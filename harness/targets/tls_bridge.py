@@ -79,7 +79,7 @@ class _Bridge:
                 return
             except _WANTS:
                 return
-            except ssl.SSLEOFError:  # it has not said goodbye
+            except (ssl.SSLZeroReturnError, ssl.SSLEOFError):  # it said goodbye, or did not
                 chunk = b""
             self.heard_all = not chunk
             self.to_caller += chunk

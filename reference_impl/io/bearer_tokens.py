@@ -67,6 +67,7 @@ class BearerTokens:
             ) as answer:
                 found = json.loads(answer.read(_MOST))
         except HTTPError as refused:
+            refused.close()
             raise _none(f"{source.url} answers {refused.code} {refused.reason}") from refused
         except URLError as fault:
             raise _none(f"{source.url}: {fault.reason}") from fault

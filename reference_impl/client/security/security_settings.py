@@ -89,6 +89,8 @@ def _said(config: ClientConfig, name: str) -> str | None:
     value = config[name]
     if isinstance(value, Password):
         return value.value
+    if isinstance(value, bool | int):
+        return str(value).lower()
     return ",".join(value) if isinstance(value, list) else value
 
 

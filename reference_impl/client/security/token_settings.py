@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from ..configs.parsing import register_class
+
 URL = "sasl.oauthbearer.token.endpoint.url"
 HANDLER = "sasl.login.callback.handler.class"
 RETRIEVER = "sasl.oauthbearer.jwt.retriever.class"
@@ -28,6 +30,8 @@ _BY_URL, _OF_FILE, _OF_SERVER = (
 )
 RETRIEVERS = (_BY_URL, _OF_FILE, _OF_SERVER)
 _EXTENSION = "extension_"
+for _name in (*HANDLERS, *RETRIEVERS):  # classes of Java's, which only their names stand for here
+    register_class(_name, _name)
 
 
 class TokenSource(NamedTuple):
