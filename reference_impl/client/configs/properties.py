@@ -6,8 +6,10 @@ Source: java.util.Properties.load(InputStream) of Java 17.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 ENCODING = "latin-1"  # a character of another alphabet is written as \uXXXX
+KEYS = " =:#!"  # what ends a key, or begins a comment, where no backslash is before it
 _COMMENT = r"[ \t\f]*[#!][^\r\n]*"  # which no backslash makes longer
 _LINE = re.compile(_COMMENT + r"|(?:[^\\\r\n]|\\(?:\r\n|[^\r\n]|[\r\n]|$))+")
 _FOLDED = re.compile(r"\\(?:\r\n|\r|\n)[ \t\f]*")
@@ -30,6 +32,23 @@ def parse(text: str) -> dict[str, str]:
         assert key is not None  # every part of it may be empty
         found[_plain(key[1])] = _plain(line[key.end() :])
     return found
+
+
+def text(properties: Mapping[str, str]) -> str:
+    """Return a file that `parse` reads back."""
+    return "".join(
+        f"{_spelled(key, KEYS)}={_spelled(value)}\n" for key, value in properties.items()
+    )
+
+
+def _spelled(text: str, more: str = "") -> str:
+    found = "".join(
+        f"\\{one}" if one == "\\" or one in more
+        else one if " " <= one <= "~"
+        else f"\\u{ord(one):04x}"
+        for one in text
+    )  # fmt: skip
+    return f"\\{found}" if found[:1] == " " and not more else found
 
 
 def _plain(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.reference_impl.client.configs.properties import parse
+from touchstone.reference_impl.client.configs.properties import parse, text
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("given", "found"),
     [
         ("a=b", {"a": "b"}),
         ("a = b ", {"a": "b "}),
@@ -25,8 +25,14 @@ from touchstone.reference_impl.client.configs.properties import parse
         ("\n\n", {}),
     ],
 )
-def test_lines(text, found):
-    assert parse(text) == found
+def test_lines(given, found):
+    assert parse(given) == found
+
+
+def test_what_is_written_is_read_back():
+    given = {"a b=c": "d", "e": "  f\\g\n\u00e9 # h ", "#i": "", "j": 'user="k";'}
+    assert parse(text(given)) == given
+    assert text(given).isascii()
 
 
 def test_an_escape_without_digits_is_refused():
