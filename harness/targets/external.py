@@ -305,7 +305,7 @@ class ExternalTarget:
         """The cluster by its own metadata, asked for once; None when it does not answer, or names
         no broker.
         """
-        if not self._asked:
+        if not self._asked and self.addresses:  # of what did not start there are none
             self._asked = True
             with contextlib.suppress(probe.NotReady):
                 sight = probe.metadata(self.addresses[0], SECONDS)

@@ -32,7 +32,7 @@ from weakref import WeakKeyDictionary
 from touchstone.harness.model.target import Address
 from touchstone.harness.targets import tls_bridge
 from touchstone.harness.targets.description import Description
-from touchstone.harness.targets.reach import COMMAND_CONFIG, NoAnswer, NotLoggedIn
+from touchstone.harness.targets.reach import COMMAND_CONFIG, LoginRefused, NoAnswer, NotLoggedIn
 from touchstone.reference_impl.client.configs.connection_config import connection_config
 from touchstone.reference_impl.client.configs.properties import ENCODING, parse
 from touchstone.reference_impl.client.flow import ClientError
@@ -194,7 +194,7 @@ class Login:
             yield
         except AuthenticationException as refused:
             more = f"; {_NO_SASL}" if isinstance(refused, IllegalSaslStateException) else ""
-            raise NotLoggedIn(self._why(f"the login is refused: {refused}{more}")) from refused
+            raise LoginRefused(self._why(f"the login is refused: {refused}{more}")) from refused
         except TimeoutError as fault:
             raise NoAnswer(self._why(f"no answer {when} in time")) from fault
         except (OSError, ValueError) as fault:

@@ -75,6 +75,10 @@ class NotLoggedIn(ConnectionError):
         super().__init__(errno.ECONNABORTED, why)
 
 
+class LoginRefused(NotLoggedIn):
+    """The peer does not believe who we are."""
+
+
 class NoAnswer(NotLoggedIn, TimeoutError):
     """The peer was silent, or slow, when it was logged in to."""
 

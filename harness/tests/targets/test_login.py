@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import struct
 import time
@@ -9,11 +10,11 @@ import time
 import pytest
 
 from touchstone.harness.driver.line import Line
-from touchstone.harness.model.target import Shape
+from touchstone.harness.model.target import Shape, StartFailed
 from touchstone.harness.targets import command_config, parse, probe, reach
 from touchstone.harness.targets.login import BadLogin, Login
 from touchstone.harness.tests.targets.secured import jaas, secured, written
-from touchstone.reference_impl.tests.client.security.listeners import MECHANISMS, PASSWORD
+from touchstone.reference_impl.tests.client.security.listeners import MECHANISMS, PASSWORD, USER
 from touchstone.reference_impl.wire import headers
 
 WAYS = [
@@ -221,6 +222,59 @@ foo.bar = true
     assert target.not_asked() == [
         f"[client] of {tmp_path / 'mine.toml'}: supplied, but not used here: foo.bar"
     ]
+
+
+STARTED = """
+name = "mine"
+about = "ours, with one listener"
+version = "1"
+release = "4.3"
+[start]
+per = "cluster"
+command = [
+    "{{python}}", "-m", "touchstone", "broker",
+    "--config", "listeners=SASL_PLAINTEXT://127.0.0.1:{{port}}",
+    "--config", "security.inter.broker.protocol=SASL_PLAINTEXT",
+    "--config", "sasl.mechanism.inter.broker.protocol=PLAIN",
+    "--config", "sasl.enabled.mechanisms=PLAIN",
+    "--config", 'listener.name.sasl_plaintext.plain.sasl.jaas.config={broker}',
+]
+{client}
+"""
+CLIENT = """
+[client]
+security.protocol = "SASL_PLAINTEXT"
+sasl.mechanism = "PLAIN"
+"sasl.jaas.config" = '{module}'
+"""
+
+
+@pytest.mark.slow  # a second: a broker in a process of its own
+@pytest.mark.parametrize(
+    ("client", "words"),
+    [
+        (CLIENT.format(module=jaas("PLAIN")), None),
+        (CLIENT.format(module=jaas("PLAIN", password="wr0ng")), "the login is refused: "),
+        ("", "the listener wants SASL (PLAIN)"),
+    ],
+)
+def test_what_a_target_file_starts_is_logged_in_to_and_not_waited_for_in_vain(
+    tmp_path, client, words
+):
+    module = jaas("PLAIN", more=f' user_{USER}="{PASSWORD}"')
+    file = tmp_path / "mine.toml"
+    file.write_text(STARTED.format(broker=module, client=client))
+    target = parse(str(file))
+    try:
+        if words is None:
+            assert probe.metadata(target.start(Shape()).bootstrap[0]).brokers
+        else:
+            with pytest.raises(StartFailed, match=re.escape(words)) as failed:
+                target.start(Shape())
+            assert "\n" not in str(failed.value)
+            assert "wr0ng" not in str(failed.value)
+    finally:
+        target.stop()
 
 
 @pytest.mark.parametrize(
