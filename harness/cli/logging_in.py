@@ -16,7 +16,7 @@ def _logs_in(ctx: click.Context, parameter: click.Parameter, path: Path | None) 
 
 
 logs_in = click.option(
-    reach.COMMAND_CONFIG, metavar="FILE", type=click.Path(path_type=Path),
-    expose_value=False, callback=_logs_in,
+    reach.COMMAND_CONFIG, metavar="FILE", expose_value=False,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path), callback=_logs_in,
     help=f"Kafka's client properties: how to log in to a cluster ({command_config.VARIABLE}).",
 )  # fmt: skip

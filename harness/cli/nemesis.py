@@ -158,7 +158,8 @@ def started(
     except (Unavailable, StartFailed) as error:
         reason, endpoint = str(error), None
     if endpoint is None:
-        click.echo(f"not run: {target.name}: {reason}")
+        why = (reason or "").removeprefix(f"{target.name}: ")
+        click.echo(f"not run: {target.name}: {why}")
         return None, []
     cluster = FaultTarget(target.kind, endpoint)
     refused = campaign.unsupported(names, cluster)
