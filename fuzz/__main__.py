@@ -28,6 +28,7 @@ from touchstone.fuzz.target_run import (
     run_on_target,
 )  # fmt: skip
 from touchstone.harness import exits
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.model.target import Target
 from touchstone.harness.names import did_you_mean
@@ -92,6 +93,7 @@ def played_again(word: str, reach: Reach) -> tuple[str, ...]:
 @click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
 @click.option("--shards", type=click.IntRange(1), default=2, help="Each with a broker of its own.")
 @click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
+@logs_in
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
     word: str, names: tuple[str, ...], seconds: float | None, cases: int | None, seed: int,

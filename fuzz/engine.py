@@ -18,6 +18,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from touchstone.fuzz.lanes import MOST, OWN, SHARED, Flight, Lane, Planned
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
@@ -29,8 +30,10 @@ from touchstone.fuzz.runner import (
     ROUNDS,
     SETTLE_S,
     Tally,
+    connect,
     require_answers,
 )
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.wire.framing import FrameError
 
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
@@ -41,6 +44,7 @@ lane waits for a processor, twice and four times as many lanes do more (177 to 2
 """
 MOST_LEFT = 256
 """Lanes that were left to a case that takes long; beyond that, others wait behind such cases."""
+LOGIN_S = 10.0
 PATIENCE_S = 0.2
 AS_MANY = 2
 """Cases that have ended meanwhile, for each connection."""
@@ -74,6 +78,9 @@ class Engine:
         settle: Callable[[], object] | None = None,
     ) -> None:
         self.address = (str(socket.getaddrinfo(address[0], None)[0][4][0]), address[1])
+        self._named = address
+        logs_in = reach.login_of(address) is not None
+        self._login = partial(connect, address, LOGIN_S) if logs_in else None
         self.connections = connections
         self.depth = 1 if fresh else depth
         self.fresh = fresh
@@ -179,14 +186,17 @@ class Engine:
         return batch
 
     def _lane(self, lanes: int) -> Lane | None:
-        if self._idle[lanes]:
-            return self._idle[lanes].pop()
+        while self._idle[lanes]:
+            lane = self._idle[lanes].pop()
+            if self._login is None or not reach.expiring(lane.socket):
+                return lane
+            self._drop(lane)
         if self._open[lanes] >= self._most[lanes]:
             return None
         return self._dial(lanes)
 
     def _dial(self, lanes: int) -> Lane:
-        lane = Lane(self.address, lanes)
+        lane = Lane(self.address, lanes, self._login)
         self._open[lanes] += 1
         self.tally.connects += 1
         self._watch(lane, READ)
@@ -388,7 +398,7 @@ class Engine:
             if lane.flights and lane.flights[0] is case:
                 lane.deadline = time.monotonic() + SETTLE_S
 
-        witness = Lane(self.address, OWN)
+        witness = Lane(self.address, OWN, self._login)
         witness.proven = proven
         witness.out = PROBE
         witness.deadline = now + ASK_TIMEOUT_S
@@ -399,7 +409,7 @@ class Engine:
         """A target that answers nobody is waited for, and no case is to blame until it answers.
         Raises Hangs when it does not.
         """
-        require_answers(self.address)
+        require_answers(self._named)
         now = time.monotonic()
         for lane in self._busy:
             if lane.proven is None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import replace
 
 from touchstone.fuzz import interrupts
 from touchstone.fuzz.share import Played, Share, merged, play
+from touchstone.harness.model.target import Address
+from touchstone.harness.targets import reach
 
 LOOK_S = 0.1
 """How often the processes are told what this one has noted."""
@@ -39,7 +41,7 @@ def play_jobs(
     context = multiprocessing.get_context("spawn")
     over = context.Event()
     with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=interrupts.of_job, initargs=(over.is_set,)
+        jobs, mp_context=context, initializer=_of_job, initargs=(over.is_set, reach.logins())
     ) as pool:
         with interrupts.deferred():
             futures = [pool.submit(_play, part) for part in parts]
@@ -47,6 +49,13 @@ def play_jobs(
             if interrupts.ended():
                 over.set()
     return merged([future.result() for future in futures])
+
+
+def _of_job(over: Callable[[], bool], logins: Mapping[Address, reach.Login]) -> None:
+    """What a process of its own has to know before it plays."""
+    interrupts.of_job(over)
+    for address, login in logins.items():
+        reach.log_in([address], login)
 
 
 def _play(share: Share) -> Played:

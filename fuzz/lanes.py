@@ -95,14 +95,13 @@ class Lane:
         "proven", "rounds", "since", "socket",
     )  # fmt: skip
 
-    def __init__(self, address: tuple[str, int], lanes: int) -> None:
-        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        self.socket = socket.socket(family, socket.SOCK_STREAM)
+    def __init__(
+        self, address: tuple[str, int], lanes: int, login: Callable[[], socket.socket] | None = None
+    ) -> None:
+        """`login` makes a connection where there is more to do than to connect."""
+        self.socket = self._connecting(address) if login is None else login()
         self.socket.setblocking(False)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        problem = self.socket.connect_ex(address)
-        if problem not in (0, errno.EINPROGRESS):
-            raise OSError(problem, os.strerror(problem))
         self.frames = Frames(ANSWER_LIMIT)
         self.flights: deque[Flight] = deque()
         self.out = b""  # what the socket has not taken yet
@@ -115,6 +114,17 @@ class Lane:
         self.deadline = 0.0
         self.rounds = 0  # of asking elsewhere, before this silence is believed
         self.proven: Callable[[bool], None] | None = None  # a witness: told whether it was answered
+
+    @staticmethod
+    def _connecting(address: tuple[str, int]) -> socket.socket:
+        """A connection that is being made. Raises OSError."""
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        made = socket.socket(family, socket.SOCK_STREAM)
+        made.setblocking(False)
+        problem = made.connect_ex(address)
+        if problem not in (0, errno.EINPROGRESS):
+            raise OSError(problem, os.strerror(problem))
+        return made
 
     @property
     def may_wait(self) -> bool:

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.wire.framing import FrameError, Frames, framed
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 from touchstone.reference_impl.wire.schema import Struct
@@ -84,6 +85,11 @@ def require_loopback(host: str, *, is_mine: bool) -> None:
 Address = tuple[str, int]
 Question = tuple[int, int, Struct]
 """API key, version, body."""
+
+
+def connect(address: Address, seconds: float) -> socket.socket:
+    """Return a connection, logged in on where the target wants that. Raise OSError."""
+    return reach.entered(socket.create_connection(address, seconds), address, seconds)
 
 
 def resolved(address: Address) -> Address | None:
@@ -196,9 +202,11 @@ class Link:
         time.sleep(0.02)
 
     def _connected(self) -> socket.socket:
+        if self._socket is not None and reach.expiring(self._socket):
+            self.close()
         if self._socket is None:
             self.tally.connects += 1
-            self._socket = socket.create_connection(self.address, self.timeout_s)
+            self._socket = connect(self.address, self.timeout_s)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._frames = Frames(ANSWER_LIMIT)
         return self._socket
@@ -232,7 +240,7 @@ class Link:
         answers: list[bytes | None] = [None] * len(questions)
         with contextlib.ExitStack() as opened, selectors.DefaultSelector() as selector:
             for number, question in enumerate(questions):
-                made = socket.create_connection(self.address, ASK_TIMEOUT_S)
+                made = connect(self.address, ASK_TIMEOUT_S)
                 opened.enter_context(made)
                 self.tally.connects += 1
                 made.sendall(frame_of(*question))
@@ -305,7 +313,7 @@ def require_answers(address: Address, patience_s: float | None = None) -> None:
     deadline = time.monotonic() + patience_s
     try:
         with (
-            socket.create_connection(address, patience_s) as other,
+            connect(address, patience_s) as other,
             contextlib.suppress(ConnectionResetError),
         ):
             other.sendall(PROBE)

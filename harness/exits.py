@@ -40,6 +40,7 @@ ERRORS = MappingProxyType(
         "touchstone.harness.model.profiles.NoProfile": REFUSED,
         "touchstone.harness.spark.inputs.NotThere": REFUSED,
         "touchstone.harness.targets.UnknownTarget": REFUSED,
+        "touchstone.harness.targets.login.BadLogin": REFUSED,
         "touchstone.harness.targets.matrix.UnknownRelease": REFUSED,
         "touchstone.harness.run.session.RunExists": REFUSED,
         # What was asked cannot be done here and now, or only in part.
@@ -62,6 +63,7 @@ ERRORS = MappingProxyType(
         "touchstone.harness.spark.inputs.NotResults": INCOMPLETE,
         "touchstone.harness.spark.session.NotRun": INCOMPLETE,
         "touchstone.harness.targets.probe.NotReady": INCOMPLETE,
+        "touchstone.harness.targets.reach.NotLoggedIn": INCOMPLETE,
     }
 )
 STORAGE = {
@@ -101,7 +103,8 @@ def sentence(error: BaseException) -> str:
     if lacking := _lacking(error):
         return lacking
     if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else "cannot write: "
+        whose = "cannot write: " if is_of_storage(error) else ""
+        place = f"{error.filename}: " if error.filename else whose
         return f"{place}{error.strerror}"
     return "interrupted" if isinstance(error, click.Abort) else str(error)
 

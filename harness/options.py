@@ -17,6 +17,7 @@ class Options:
 
     target: Sequence[str]
     client: Sequence[str]
+    command_config: Path | None
     oracle: str | None
     results: Path | None
     record: bool

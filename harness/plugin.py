@@ -46,8 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.help:
         return
     from touchstone.harness.run.asked import check
+    from touchstone.harness.targets import command_config
 
     try:
+        config.stash[_STATE].told = command_config.obey(asked.command_config)
         check(asked)
         _session(config)
     except ValueError as error:  # UnknownTarget, BadPin and others, each of which is one line
@@ -81,6 +83,7 @@ class _State:
         self.elsewhere: list[pytest.Item] = []  # claims without a case on these targets' releases
         self.others: list[pytest.Item] = []  # cases of other parts of this run
         self.trouble = False
+        self.told: list[str] = []  # of the options, before the first case
         self.interruption: Interruption | None = None  # of a run that records, from outside
         self.booked: set[str] = set()  # ids of items whose verdicts are in the results
         self.line: _Line | None = None  # of cases that are judged before pytest asks for them
@@ -115,12 +118,14 @@ def _session(config: pytest.Config) -> Session:
             jobs=asked.jobs,
             gentle=asked.gentle,
             follow=asked.follow,
+            command_config=asked.command_config,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
             build=asked.build,
             seed=asked.seed,
         )
         state.session = Session(options)
+        state.session.told += state.told
     return state.session
 
 

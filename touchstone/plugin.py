@@ -35,6 +35,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "judge this client (a name of ours, or FILE.toml) on the brokers of --target; "
                 "repeatable",
     },
+    "command-config": {
+        "metavar": "FILE", "type": Path,
+        "help": "Kafka's client properties: how to log in to targets that somebody else runs "
+                "(default: the variable TOUCHSTONE_COMMAND_CONFIG)",
+    },
     "oracle": {
         "metavar": "T",
         "help": "who is right: recorded@V (default: the target's release), a live target, or none",

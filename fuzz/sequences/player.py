@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
-from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER, require_answers
+from touchstone.fuzz.runner import ANSWER_LIMIT, PROBE, PROBE_ANSWER, connect, require_answers
 from touchstone.fuzz.script import Script, Step, filled
 from touchstone.fuzz.segments import SIZE, frames_in, may_wait
 from touchstone.fuzz.sequences.judge import changed_nothing, code_of, other_values
@@ -164,7 +164,7 @@ class Session:
             lane = self._lanes.get(connection)
         if lane is None:
             self.connects += 1
-            made = socket.create_connection(self.address, self.patience.answer_s)
+            made = connect(self.address, self.patience.answer_s)
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             lane = self._lanes[connection] = _Lane(made)
         return lane

@@ -7,9 +7,10 @@ did not come may be there or not, so it is looked for and not required. Afterwar
 
 from __future__ import annotations
 
-from touchstone.fuzz.watches.readers import READERS, Records
+from touchstone.fuzz.watches.readers import READERS, Records, ours
 from touchstone.fuzz.watches.topics import batch_of, create, delete, ends, produce
 from touchstone.fuzz.watches.watch import CANARY, Asker, Played, Watch, Watched, name_of
+from touchstone.harness.targets import reach
 
 TOPIC = f"{CANARY}-records"
 PER_BATCH = 3
@@ -74,6 +75,7 @@ class CanaryRecords(Watch):
         self.acknowledged = Acknowledged(self.asker, TOPIC)
         self.read_by: list[str] = []
         self.missing: list[str] = []
+        self.shut_out: list[str] = []  # which are not told how to log in
 
     def check(self, now: float) -> str | None:
         return self.acknowledged.produce()
@@ -81,6 +83,9 @@ class CanaryRecords(Watch):
     def after(self, now: float, played: Played) -> str | None:
         _, end = ends(self.asker, TOPIC, 0)
         for name, reader in READERS.items():
+            if reader is not ours and reach.login_of(self.target.address) is not None:
+                self.shut_out.append(name)
+                continue
             try:
                 shown = reader(self.target.bootstrap, TOPIC, end)
             except ImportError:
@@ -96,4 +101,5 @@ class CanaryRecords(Watch):
     def figures(self) -> str:
         told = f"{len(self.acknowledged.offsets)} records acknowledged"
         told += f", read by {', '.join(self.read_by) or 'nobody'}"
+        told += f"; not logged in: {', '.join(self.shut_out)}" if self.shut_out else ""
         return told + (f"; not installed: {', '.join(self.missing)}" if self.missing else "")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from touchstone.fuzz.runner import stopwatch
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.client.offsets import READ_COMMITTED
 from touchstone.reference_impl.io.client import Client
 
@@ -33,7 +34,7 @@ def read_committed(bootstrap: str, topic: str, partition: int, end: int) -> Reco
 
 def _by_ours(bootstrap: str, topic: str, partition: int, end: int, isolation: int) -> Records:
     place, elapsed, found = (topic, partition), stopwatch(), Records()
-    with Client(bootstrap) as client:
+    with Client(bootstrap, reach.client_properties(bootstrap.split(","))) as client:
         consumer = client.consumer([place], isolation=isolation, reset="earliest", max_wait_ms=50)
         consumer.seek(place, 0)
         while (consumer.positions[place] or 0) < end and elapsed() < PATIENCE_S:

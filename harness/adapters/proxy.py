@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.wire.framing import FrameError, Frames
 
 TURNS = 3
 CHUNK = 65536
+LOGIN_S = 10.0
 HOST = "127.0.0.1"
 GO_ON, CLOSE, SILENCE = "go on", "close", "silence"
 """What follows an answer on its connection: others, the end, nothing any more."""
@@ -123,7 +125,7 @@ class Proxy:
             writer.close()
             return
         try:
-            broker_reader, broker_writer = await asyncio.open_connection(*self.upstreams[upstream])
+            broker_reader, broker_writer = await _opened(self.upstreams[upstream])
         except OSError:
             writer.close()
             return
@@ -143,6 +145,17 @@ class Proxy:
             ended.close()
             if ended.transport.get_write_buffer_size() == 0:
                 self._writers.discard(ended)
+
+
+async def _opened(address: tuple[str, int]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to a broker, logged in on where that is wanted, so that clients need not.
+    Raises OSError.
+    """
+    if reach.login_of(address) is None:
+        return await asyncio.open_connection(*address)
+    made = await asyncio.to_thread(reach.connect, address, LOGIN_S)
+    made.setblocking(False)
+    return await asyncio.open_connection(sock=made)
 
 
 async def _forward(

@@ -23,6 +23,7 @@ import click
 
 from touchstone.harness import bench, exits
 from touchstone.harness.bench.contest import STORES, Figure, Options
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FILE
 from touchstone.harness.names import did_you_mean
 from touchstone.harness.run.tally import worst
@@ -97,6 +98,7 @@ def conditions() -> dict[str, object]:
 @click.option(
     "--store", "stores", multiple=True, type=click.Choice(STORES), help="Of our log; default both."
 )
+@logs_in
 @click.option("--out", default="results/bench.json", type=FILE)
 @click.option("--list", "only_list", is_flag=True, help="Name the benches and stop.")
 def command(

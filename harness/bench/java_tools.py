@@ -11,11 +11,13 @@ import re
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from touchstone.harness.targets import jvm, matrix
+from touchstone.harness.targets import jvm, matrix, reach
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
+from touchstone.reference_impl.client.configs import properties
 
 TOOLS = "4.3.1"
 TOOL_SECONDS = 300
@@ -112,13 +114,25 @@ def _seconds(bootstrap: str, topic: str, records: int) -> float:
     return seconds
 
 
+def _login(arguments: Sequence[str], folder: Path) -> list[str]:
+    """What tells a tool how to log in to a peer that wants that; nobody else can read the file."""
+    bootstrap = arguments[arguments.index("--bootstrap-server") + 1]
+    found = reach.client_properties(bootstrap.split(","))
+    if not found:
+        return []
+    path = folder / "client.properties"
+    path.write_text(properties.text(found), encoding=properties.ENCODING)
+    return [reach.COMMAND_CONFIG, str(path)]
+
+
 def _run(main: str, *arguments: str, complaints: bool = False) -> str:
     """What a tool said on stdout, and on stderr if asked; ToolFailed when it ended badly."""
     release, home = matrix.release(TOOLS), kafka_home(TOOLS)
     with tempfile.TemporaryDirectory(prefix="touchstone-bench-") as folder:
         logging = jvm.write_logging(release, Path(folder))
         logging.write_text(logging.read_text().replace("level=INFO", "level=ERROR"))
-        argv = jvm.command(find_java(), home, main, *arguments, profile="client", logging=logging)
+        words = [*arguments, *_login(arguments, Path(folder))]
+        argv = jvm.command(find_java(), home, main, *words, profile="client", logging=logging)
         try:
             said = subprocess.run(
                 argv, capture_output=True, text=True, timeout=TOOL_SECONDS, check=False,

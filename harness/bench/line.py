@@ -10,6 +10,7 @@ import struct
 import time
 from collections.abc import Sequence
 
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 from touchstone.reference_impl.wire.schema import Struct
@@ -24,7 +25,9 @@ class Line:
 
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.partition(",")[0].rpartition(":")
-        self.socket = socket.create_connection((host, int(port)), PATIENCE_S)
+        address = host, int(port)
+        made = socket.create_connection(address, PATIENCE_S)
+        self.socket = reach.entered(made, address, PATIENCE_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __enter__(self) -> Line:

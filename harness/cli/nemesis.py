@@ -20,6 +20,7 @@ import click
 from touchstone.harness.checkers.histories import CONFORMS, DIVERGES, INCONCLUSIVE
 from touchstone.harness.cli import explained
 from touchstone.harness.cli.history import anomalies, row, summary
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS, pairs
 from touchstone.harness.driver.workload import Broken, NotReady, Plan
 from touchstone.harness.model.target import Endpoint, Shape, StartFailed, Target, Unavailable
@@ -81,6 +82,7 @@ def _acks(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[in
 @click.option(
     "--config", "settings", multiple=True, metavar="K=V", callback=pairs, help="Broker setting."
 )
+@logs_in
 @click.option("--out", default="nemesis", type=FOLDER, help="For histories.")
 def command(word: str, names: tuple[str, ...], settings: dict[str, str], **options: Any) -> None:
     """Run clients against a target while its brokers are harmed, and judge what they were told.
@@ -156,7 +158,8 @@ def started(
     except (Unavailable, StartFailed) as error:
         reason, endpoint = str(error), None
     if endpoint is None:
-        click.echo(f"not run: {target.name}: {reason}")
+        why = (reason or "").removeprefix(f"{target.name}: ")
+        click.echo(f"not run: {target.name}: {why}")
         return None, []
     cluster = FaultTarget(target.kind, endpoint)
     refused = campaign.unsupported(names, cluster)

@@ -15,6 +15,7 @@ import click
 
 from touchstone.harness import driver, shown
 from touchstone.harness.cli.following import follows
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, judge
@@ -30,6 +31,7 @@ EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 @click.option("--out", type=FOLDER, help="Write the new bundle here.")
 @click.option("--deadline", type=SECONDS, default=10.0, help="Seconds per step.")
 @follows
+@logs_in
 def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
     """Send a stored case to a target and judge it again.
 

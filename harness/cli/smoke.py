@@ -22,6 +22,7 @@ from touchstone.harness.adapters import smoke as client_smoke
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.stage import Adapter
 from touchstone.harness.cli.following import follows
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.driver import waiting
 from touchstone.harness.extras import remedy
 from touchstone.harness.judgement.verdict import is_refusal
@@ -67,6 +68,7 @@ class Check:
 @click.option("--target", "word", metavar="T", help="As for pytest suites/.")
 @click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
 @follows
+@logs_in
 def command(word: str | None, client: str | None) -> None:
     """Tell in seconds whether a target, or a client, can be judged at all. With --client it says
     whether the adapter is broken or the client, on the broker of --target (reference).

@@ -11,6 +11,7 @@ import click
 from touchstone.harness.adapters import adapter_file
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.cli.following import follows
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.exits import BROKE, CONFORMED, DIFFERENT, INCOMPLETE
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
@@ -29,6 +30,7 @@ from touchstone.harness.targets import matrix, parse
               help="In place of ours and Kafka's, of the release; repeatable.")  # fmt: skip
 @click.option("--deadline", type=SECONDS, default=20.0, metavar="S", help="Seconds per step.")
 @follows
+@logs_in
 @click.option("--out", type=FOLDER,
               help="Write square.json and square.html there.")  # fmt: skip
 def command(

@@ -38,9 +38,10 @@ class Line:
     for an address that cannot be one, or that is not to be asked (`reach`): brokers tell addresses.
     """
 
-    def __init__(self, address: Address, timeout: float) -> None:
+    def __init__(self, address: Address, timeout: float, *, bare: bool = False) -> None:
+        """`bare`: without the login that the address may want (`reach.connect`)."""
         began, self.address = time.perf_counter(), address
-        self.socket = reach.connect(address, timeout)
+        self.socket = reach.connect(address, timeout, bare=bare)
         self.round_trip = time.perf_counter() - began
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
@@ -57,8 +58,11 @@ class Line:
         """Sends all of it; "timeout" or "reset" when that was not possible."""
         if not data:  # to look is no attempt to say something: our direction may have ended
             return None
+        left = max(deadline - time.perf_counter(), 0.001)
         try:
-            self.socket.settimeout(max(deadline - time.perf_counter(), 0.001))
+            if reach.expiring(self.socket) and all(one.answered for one in self.pending):
+                reach.renew(self.socket, left)
+            self.socket.settimeout(left)
             self.socket.sendall(data)
         except TimeoutError:
             return "timeout"

@@ -403,14 +403,16 @@ class Run:
             self._event("gone", connection)
             return None
         address, broker = self._address(getattr(step, "broker", None))
-        if isinstance(step, Open) and step.listener is not None:
-            address = by_listener(self.endpoint, step.listener, step.broker)
+        named = step.listener if isinstance(step, Open) else None
+        if named is not None:
+            address = by_listener(self.endpoint, named, step.broker)
         try:
-            line = Line(address, min(self.deadline_s, deadlines.LONGEST_S))
+            most_s = min(self.deadline_s, deadlines.LONGEST_S)
+            line = Line(address, most_s, bare=named is not None)  # there the steps log in
         except OSError as error:
             self._give_up("refused", connection, reach.why(error))
         self.lines[connection], self.brokers[connection] = line, broker
-        self._event("opened", connection, note=getattr(step, "listener", None) or "")
+        self._event("opened", connection, note=named or "")
         return line
 
     def _address(self, choice: Any) -> tuple[Address, int | None]:
@@ -429,8 +431,7 @@ class Run:
             if choice >= len(bootstrap):
                 raise Unresolved(f"broker {choice} of {len(bootstrap)}")
             return bootstrap[choice], None
-        wanted = self._resolved(choice)
-        node, advertised = lookup(self.harm.informant, wanted, self.deadline_s)
+        node, advertised = lookup(self.harm.informant, self._resolved(choice), self.deadline_s)
         return known.get(node, advertised), node
 
     def _resolved(self, choice: Any) -> Any:

@@ -74,6 +74,7 @@ class Options:
     jobs: int | None = None  # cases at a time where there may be several
     gentle: bool = False  # nothing is set on a target
     follow: bool = False  # brokers are asked wherever a target says that they are
+    command_config: Path | None = None  # how to log in; obeyed before a session is made
     build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
@@ -443,7 +444,9 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     strict = ("--strict-notes",) if options.strict else ()
     having = [word for name in options.profiles for word in ("--profile", name)]
     follow = (reach.FLAG,) if options.follow else ()
-    return ("--target", word, *oracle, *strict, *having, *follow)
+    how = options.command_config
+    login = (reach.COMMAND_CONFIG, str(how)) if how else ()
+    return ("--target", word, *oracle, *strict, *having, *follow, *login)
 
 
 def configured(target: Target) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import shutil
 import threading
 from collections.abc import Hashable, Iterable
@@ -27,7 +28,7 @@ from touchstone.harness.model.target import (
     Unavailable,
     Versions,
 )
-from touchstone.harness.targets import image, probe, target_file, templates, tools
+from touchstone.harness.targets import image, probe, reach, target_file, templates, tools
 from touchstone.harness.targets.child import Child, remove
 from touchstone.harness.targets.commanded import CommandedNode
 from touchstone.harness.targets.described_cluster import ANSWER_SECONDS, DescribedCluster
@@ -57,6 +58,7 @@ class DescribedTarget:
         self._failed: dict[Shape, str] = {}  # a start that failed costs its deadline once
         self._refused: str | None = None  # why nothing can be started here, once that is known
         self._cache: Path | None = None
+        self.login = self._login()
         self._latest = self._seen(self.described.address)
         self._used = threading.local()  # by each thread: cases may be on several clusters
         self._lock = threading.RLock()
@@ -92,7 +94,8 @@ class DescribedTarget:
         return self._latest.finds_nobody() if self.addresses else None
 
     def not_asked(self) -> list[str]:
-        return self._latest.not_asked() if self.addresses else []
+        unused = self.login.unused() if self.login is not None else []
+        return [*unused, *self._latest.not_asked()] if self.addresses else unused
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:
@@ -191,9 +194,17 @@ class DescribedTarget:
         return {name: Setting(value) for name, value in self.described.settings.items()}
 
     def _seen(self, addresses: tuple[Address, ...]) -> ExternalTarget:
-        external = ExternalTarget(addresses)
+        external = ExternalTarget(addresses, self.login)
         external.name = self.described.name
         return external
+
+    def _login(self) -> reach.Login | None:
+        """How to log in, by the file. Raises ValueError, with one line."""
+        if not (self.described.client or self.described.command_config):
+            return None
+        login = importlib.import_module("touchstone.harness.targets.login")
+        found: reach.Login | None = login.of_description(self.described)
+        return found
 
     def _prepare(self, start: Start) -> None:
         """Have everything that a start needs. Raises Unavailable."""
@@ -260,7 +271,7 @@ class DescribedTarget:
         self._make_room(self.described.start, wanted)
         ended = 0
         for attempt in range(1, ATTEMPTS + 1):
-            cluster = DescribedCluster(self.described, wanted, self._cache)
+            cluster = DescribedCluster(self.described, wanted, self._cache, self.login)
             try:
                 cluster.start()
                 external = self._seen(cluster.addresses)

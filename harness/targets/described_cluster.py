@@ -15,7 +15,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from touchstone.harness.model.target import Address, Shape, StartFailed, Unavailable
-from touchstone.harness.targets import UnknownTarget, addresses, image, jvm, probe, tools
+from touchstone.harness.targets import (
+    UnknownTarget,
+    addresses,
+    diagnosis,
+    image,
+    jvm,
+    probe,
+    reach,
+    tools,
+)
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.description import Before, Description, Start
 from touchstone.harness.targets.ports import free_ports
@@ -29,7 +38,11 @@ AGAIN_SECONDS = 0.5  # between attempts to start a broker whose old self is stil
 class DescribedCluster:
     """The processes of one shape; the shape's settings are those that are handed over."""
 
-    def __init__(self, described: Description, shape: Shape, cache: Path | None) -> None:
+    def __init__(
+        self, described: Description, shape: Shape, cache: Path | None,
+        login: reach.Login | None = None,
+    ) -> None:  # fmt: skip
+        self.login = login
         assert described.start is not None
         self.described, self.shape = described, shape
         self.start_of: Start = described.start
@@ -121,12 +134,28 @@ class DescribedCluster:
             probe.api_versions(address, seconds)
             sight = probe.metadata(address, seconds)
         except probe.NotReady as silence:
+            self._needs_no_login(address, silence)
             return f"{where} does not answer ApiVersions and Metadata ({silence})"
         if len(sight.brokers) < brokers:
             return f"{where} names {len(sight.brokers)} of {brokers} brokers"
         if self.described.ready.controller and sight.controller < 0:
             return f"{where} knows no controller"
         return None
+
+    def _needs_no_login(self, address: Address, silence: probe.NotReady) -> None:
+        """Raise StartFailed, in one line, where waiting is in vain: it wants a login, or refuses
+        the one that the file describes.
+        """
+        refused = silence.__cause__
+        if isinstance(refused, reach.LoginRefused):
+            wanted: str | None = str(refused.strerror)
+        else:
+            ended = isinstance(silence, probe.Closed)
+            wanted = diagnosis.login_wanted(address) if ended else None
+        if wanted is not None:
+            where, file = f"{address[0]}:{address[1]}", self.described.file
+            said = f"{self.described.name}: {where}: {wanted}"
+            raise StartFailed(f"{said}; [client] of {file} is where a target file says it")
 
     def failed(self, child: Child, what: str) -> StartFailed:
         """One line that says what to look at, then the end of the log."""
@@ -144,6 +173,7 @@ class DescribedCluster:
                 return f"it wrote nothing like ready.output {ready.output.pattern!r}"
         listed = tuple((self.start_of.host, place.port) for place in plan.places)
         self.addresses = self._told() or listed
+        reach.log_in(self.addresses, self.login)
         for address in self.addresses:
             lacks = self.unready(address, self.shape.brokers, seconds)
             if lacks:

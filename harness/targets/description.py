@@ -151,3 +151,5 @@ class Description:
     start: Start | None = None
     ready: Ready = Ready()
     settings: Mapping[str, str] = field(default_factory=dict)
+    command_config: Path | None = None  # properties that say how to log in
+    client: Mapping[str, str] = field(default_factory=dict)  # or these

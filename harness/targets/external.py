@@ -9,7 +9,6 @@ never answers is a target like any other, whose silence the driver will record.
 from __future__ import annotations
 
 import contextlib
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, permutations
 
@@ -34,12 +33,17 @@ class ExternalTarget:
 
     kind = "external"
 
-    def __init__(self, addresses: tuple[Address, ...]) -> None:
+    def __init__(self, addresses: tuple[Address, ...], login: reach.Login | None = None) -> None:
+        """`login`: how connections log in, where that is not what the user gave for all."""
         self.addresses = addresses
         reach.give(addresses)
+        self.login = login or reach.asked()
+        reach.log_in(addresses, self.login)
         self.name = ",".join(f"{host}:{port}" for host, port in addresses)
         self._sight: probe.Sight | None = None
         self._asked = False
+        self._looked_for_login = False
+        self._login_wanted: str | None = None
         self._nobody: str | None = None
         self._versions: Versions | None = None
         self._settings: dict[str, Setting] | None = None
@@ -57,9 +61,32 @@ class ExternalTarget:
     def available(self) -> str | None:
         for host, port in self.addresses:
             try:
-                socket.create_connection((host, port), SECONDS).close()
+                reach.connect((host, port), SECONDS).close()
             except OSError as error:
                 return f"{host}:{port}: {error.strerror or type(error).__name__}"
+        return self._unwanted()
+
+    def _unwanted(self) -> str | None:
+        """That connections are not welcome as they are, and what to give; None where they are, and
+        where it is another matter that nobody is answered. Looked at once.
+        """
+        if not self._looked_for_login:
+            self._looked_for_login = True
+            host, port = self.addresses[0]
+            asks = self.login is None or not self.login.authenticates
+            if asks and (wanted := self._wanted((host, port))):
+                self._login_wanted = f"{host}:{port}: {wanted}"
+        return self._login_wanted
+
+    def _wanted(self, address: Address) -> str | None:
+        """What a listener wants that does not say who its brokers are; asked only of one that
+        answers something else, or ends the connection, as those do which want a login.
+        """
+        try:
+            probe.metadata(address, SECONDS)
+        except probe.NotReady as silence:
+            if not isinstance(silence.__cause__, TimeoutError):
+                return diagnosis.login_wanted(address)
         return None
 
     def start(self, shape: Shape) -> Endpoint:
@@ -226,6 +253,7 @@ class ExternalTarget:
             known = sight.brokers if self._sight is None else self._sight.brokers
             if known and sight.brokers.keys() == known.keys():
                 self._sight = sight  # of another controller
+                reach.same_login(self.addresses[0], sight.brokers.values())
         if self._sight is None:
             return False
         home = self._asked_for(shape)
@@ -277,12 +305,13 @@ class ExternalTarget:
         """The cluster by its own metadata, asked for once; None when it does not answer, or names
         no broker.
         """
-        if not self._asked:
+        if not self._asked and self.addresses:  # of what did not start there are none
             self._asked = True
             with contextlib.suppress(probe.NotReady):
                 sight = probe.metadata(self.addresses[0], SECONDS)
                 self._sight = sight if sight.brokers else None
                 self._nobody = None if sight.brokers else "the target's Metadata names no broker"
+                reach.same_login(self.addresses[0], sight.brokers.values())
         return self._sight
 
 

@@ -4,6 +4,10 @@ Brokers name addresses (in Metadata, FindCoordinator and their listeners), and w
 chooses them: it must not be able to have somebody else asked, in our user's name. So each
 connection to a target is made by `connect`, which refuses an address that nobody gave, unless
 `follow` was called (`--follow`). The state is the process's, because the promise is one of it.
+
+An address may want a login (`login`): connections to it are logged in before they are given out, so
+that whoever asks something sees what a PLAINTEXT listener shows. Other brokers of its cluster, and
+addresses that it names, are logged in to alike (`same_login`).
 """
 
 from __future__ import annotations
@@ -13,17 +17,50 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from touchstone.harness import shown
 
-FLAG = "--follow"
+FLAG, COMMAND_CONFIG = "--follow", "--command-config"
 PORTS = 1 << 16
 LISTED = 5  # brokers that are told
 NAME = 80  # characters of an address
 
 Address = tuple[str, int]
 
+
+class Login(Protocol):
+    """What is done on a new connection before it is used (`login.Login`)."""
+
+    def enter(self, connection: socket.socket, address: Address, seconds: float) -> socket.socket:
+        """Log in; the socket to go on with, which is plain. Raises OSError."""
+
+    @property
+    def is_secured(self) -> bool:
+        """Whether it is under TLS."""
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it says who somebody is by SASL."""
+
+    def unused(self) -> list[str]:
+        """A line for what was given and is obeyed by nobody here."""
+
+    def client_properties(self) -> dict[str, str]:
+        """What a client is to be given, by Kafka's names."""
+
+    def expiring(self, connection: socket.socket) -> bool:
+        """Whether the session on it ends soon."""
+
+    def renew(self, connection: socket.socket, seconds: float) -> None:
+        """Begin another session on it, which carries nothing at the moment. Raises OSError."""
+
+
 _given: set[Address] = set()
+_logins: dict[Address, Login] = {}
+_entered: WeakKeyDictionary[socket.socket, Login] = WeakKeyDictionary()
+_asked: Login | None = None
 _follows = False
 
 
@@ -31,9 +68,78 @@ class NotGiven(OSError):
     """A target named this address, it is not on loopback, and nobody has given it."""
 
 
+class NotLoggedIn(ConnectionError):
+    """The peer and the login that was given do not come together; `strerror` says why."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(errno.ECONNABORTED, why)
+
+
+class LoginRefused(NotLoggedIn):
+    """The peer does not believe who we are."""
+
+
+class NoAnswer(NotLoggedIn, TimeoutError):
+    """The peer was silent, or slow, when it was logged in to."""
+
+
 def give(addresses: Iterable[Address]) -> None:
     """Let these addresses be asked: the user has named them."""
     _given.update(addresses)
+
+
+def ask(login: Login | None) -> None:
+    """Have targets that somebody else runs be logged in to so, those that are made from now on;
+    None: no more.
+    """
+    global _asked
+    _asked = login
+
+
+def asked() -> Login | None:
+    """The login that the user gave for them."""
+    return _asked
+
+
+def log_in(addresses: Iterable[Address], login: Login | None) -> None:
+    """Have connections to these addresses logged in so; None: they are plain again."""
+    for address in addresses:
+        if login is None:
+            _logins.pop(address, None)
+        else:
+            _logins[address] = login
+
+
+def login_of(address: Address) -> Login | None:
+    """How connections to this address log in; None where they do not."""
+    return _logins.get(address)
+
+
+def is_secured(address: Address) -> bool:
+    """Whether connections to this address are under TLS."""
+    login = _logins.get(address)
+    return login is not None and login.is_secured
+
+
+def client_properties(bootstrap: Iterable[Address | str]) -> dict[str, str]:
+    """Return what a client is to be given so that it logs in there, by Kafka's names."""
+    for one in bootstrap:
+        host, port = one if isinstance(one, tuple) else (one.rpartition(":")[::2])
+        login = _logins.get((host.strip("[]"), int(port)))
+        if login is not None:
+            return login.client_properties()
+    return {}
+
+
+def logins() -> dict[Address, Login]:
+    """Every address that is logged in to, for another process, and how."""
+    return dict(_logins)
+
+
+def same_login(address: Address, others: Iterable[Address]) -> None:
+    """Have others logged in to as this address is: it has named them."""
+    if (login := _logins.get(address)) is not None:
+        log_in([other for other in others if other not in _logins], login)
 
 
 def follow(asked: bool = True) -> None:
@@ -42,10 +148,37 @@ def follow(asked: bool = True) -> None:
     _follows = asked
 
 
-def connect(address: Address, seconds: float) -> socket.socket:
-    """Return a connection to this address, made within `seconds`. Raise OSError, also for what
-    cannot be an address; NotGiven for one that nobody gave.
+def connect(address: Address, seconds: float, *, bare: bool = False) -> socket.socket:
+    """Return a connection to this address, made within `seconds`, and logged in on where it is to
+    be, within as many more; not if it is to be `bare`. Raise OSError, also for what cannot be an
+    address; NotGiven for one that nobody gave, NotLoggedIn for one that refuses the login.
     """
+    made = _connected(address, seconds)
+    return made if bare else entered(made, address, seconds)
+
+
+def entered(made: socket.socket, address: Address, seconds: float) -> socket.socket:
+    """Return the socket to go on with, logged in on where that is wanted. Raise OSError."""
+    login = _logins.get(address)
+    if login is None:
+        return made
+    found = login.enter(made, address, seconds)
+    _entered[found] = login
+    return found
+
+
+def expiring(connection: socket.socket) -> bool:
+    """Whether the session on a connection ends soon (KIP-368): `renew` it, or make another."""
+    login = _entered.get(connection)
+    return login is not None and login.expiring(connection)
+
+
+def renew(connection: socket.socket, seconds: float) -> None:
+    """Begin another session, where nothing is under way. Raise OSError."""
+    _entered[connection].renew(connection, seconds)
+
+
+def _connected(address: Address, seconds: float) -> socket.socket:
     if address in _given:
         return socket.create_connection(address, seconds)
     # By number: behind a name another one may stand the next time that it is looked up.
@@ -54,7 +187,7 @@ def connect(address: Address, seconds: float) -> socket.socket:
 
 def why(error: OSError) -> str:
     """Why there is no connection, in words that are the same on every system."""
-    if isinstance(error, NotGiven):
+    if isinstance(error, NotGiven | NotLoggedIn):
         return str(error.strerror)
     return "timed out" if isinstance(error, TimeoutError) else type(error).__name__
 

@@ -151,6 +151,17 @@ def _pairs(value: Any) -> dict[str, str]:
     }
 
 
+def _properties(value: Any) -> dict[str, str]:
+    """A table of Kafka's names, whose dots TOML takes for tables in tables."""
+    found = {}
+    for key, inner in _table(value).items():
+        if isinstance(inner, dict):
+            found |= {f"{key}.{name}": text for name, text in _properties(inner).items()}
+        else:
+            found |= _pairs({key: inner})
+    return found
+
+
 def _brokers(value: Any) -> tuple[int, ...] | None:
     listed = value if isinstance(value, list) else [value]
     if value == "any":
@@ -201,6 +212,8 @@ SCHEMA: dict[str, dict[str, tuple[Kind, Any]]] = {
         "start": (_table, None),
         "ready": (_table, {}),
         "settings": (_pairs, {}),
+        "command_config": (_text, None),
+        "client": (_properties, {}),
     },
     "control": dict.fromkeys(VERBS, (_command, None)),
     "build": {
@@ -254,6 +267,7 @@ def load(file: Path) -> Description:
             **found,
             "file": file,
             "pins": beside(file, "pins", found["pins"]),
+            "command_config": beside(file, "command_config", found["command_config"]),
             "control": _control(file, found),
             "build": build_of(file, found["build"]),
             "start": _start(file, found["start"]),
@@ -296,7 +310,7 @@ def read_table(
             try:
                 found[key] = kind(rows[key])
             except ValueError as error:
-                shown = repr(rows[key])
+                shown = "what is there" if key == "client" else repr(rows[key])
                 shown = shown if len(shown) < 60 else f"{shown[:56]}..."
                 raise _wrong(file, f"{prefix}{key}", f"{error}, not {shown}") from None
         elif absent is _REQUIRED:
@@ -429,6 +443,8 @@ def _check(described: Description) -> None:
         raise _wrong(file, "build", "there is no [start] that would use what is built")
     if described.start is None and described.ready != Ready():
         raise _wrong(file, "ready", "it is for what we start: give [start], or leave it out")
+    if described.client and described.command_config:
+        raise _wrong(file, "client", "give it, or command_config, not both")
     start = described.start
     texts = list(start.texts()) if start else []
     if described.build is None and _mention(texts, "cache"):

@@ -6,10 +6,12 @@ import ssl
 from collections.abc import Callable
 
 from touchstone.reference_impl.client.security.authenticator import SaslAuthenticator
+from touchstone.reference_impl.client.security.mechanisms import OAuthBearer
 from touchstone.reference_impl.client.security.security_settings import (
     PLAINTEXT,
     SecuritySettings,
 )
+from touchstone.reference_impl.io.bearer_tokens import BearerTokens
 from touchstone.reference_impl.io.client_tls import ClientTls, client_context
 
 
@@ -18,17 +20,22 @@ class ClientSecurity:
 
     def __init__(self, draw: Callable[[], float], settings: SecuritySettings = PLAINTEXT) -> None:
         self._draw, self._sasl = draw, settings.sasl
-        self._context: ssl.SSLContext | None = None
+        self._new_client = settings.sasl.new_client if settings.sasl else None
+        self.context: ssl.SSLContext | None = None
         if settings.tls is not None:
-            self._context = client_context(settings.tls)
+            self.context = client_context(settings.tls)
+        if settings.sasl is not None and settings.sasl.tokens is not None:
+            source = settings.sasl.tokens
+            tokens = BearerTokens(source, None)
+            self._new_client = lambda: OAuthBearer(tokens.token, source.extensions)
 
     def authenticator(self) -> SaslAuthenticator | None:
         """What a new connection has to do before it is used."""
         sasl = self._sasl
-        if sasl is None:
+        if sasl is None or self._new_client is None:
             return None
-        return SaslAuthenticator(sasl.mechanism, sasl.new_client, self._draw)
+        return SaslAuthenticator(sasl.mechanism, self._new_client, self._draw)
 
     def tls(self, host: str) -> ClientTls | None:
         """The TLS of a new connection to this host."""
-        return None if self._context is None else ClientTls(self._context, host)
+        return None if self.context is None else ClientTls(self.context, host)

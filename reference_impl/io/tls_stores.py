@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from touchstone.reference_impl.extras import MissingExtra
+from touchstone.reference_impl.io import java_keystores
 from touchstone.reference_impl.security.tls_stores import JKS, PEM, PKCS12, Store, UnreadableStore
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -100,7 +101,7 @@ def _key_files(keys: Store, key_password: str | None) -> Iterator[tuple[str, str
         with _written(_in_lines(f"{keys.key} {keys.text}")) as path:
             yield path, key_password, _OF_PEM
     else:
-        key, certificates, alias = _pkcs12(keys)
+        key, certificates, alias = _binary(keys, key_password)
         with _written(key + certificates) as path:
             yield path, None, alias
 
@@ -121,7 +122,7 @@ def load_trusted(context: ssl.SSLContext, store: Store | None, purpose: ssl.Purp
     if text is None and store.kind == PEM:
         text = _read(store).decode("utf-8", "replace")
     elif text is None:
-        _, text, _ = _pkcs12(store)
+        _, text, _ = _binary(store, None)
     if _TEXTUAL not in text:
         raise ValueError(
             "ssl.truststore.location: At least one certificate expected, but none found"
@@ -136,16 +137,20 @@ def _read(store: Store) -> bytes:
         raise _unreadable(store, fault.strerror) from None
 
 
-def _pkcs12(store: Store) -> tuple[str, str, str]:
-    """The key, and all certificates, of a PKCS12 file, as PEM, and the name of the key."""
+def _binary(store: Store, key_password: str | None) -> tuple[str, str, str]:
+    """The key, and all certificates, of a PKCS12 or JKS file, as PEM, and the name of the key."""
     if store.kind not in (PKCS12, JKS):  # Java reads either kind under both names
         raise _unreadable(store, "stores of this type are not read here")
     data, password = _read(store), (store.password or "").encode()
+    if data.startswith(java_keystores.MAGIC):
+        try:
+            return java_keystores.as_pem(data, store.password or "", key_password)
+        except ValueError as fault:
+            raise _unreadable(store, fault) from None
     try:
         found: tuple[str, str, str] = _certificates("PKCS12 stores need").as_pem(data, password)
     except ValueError as fault:
-        how = "keytool -importkeystore -deststoretype PKCS12"
-        why = f"it is no PKCS12 store of this password ({how} makes one): {fault}"
+        why = f"it is neither a PKCS12 store of this password nor a JKS store: {fault}"
         raise _unreadable(store, why) from None
     return found
 

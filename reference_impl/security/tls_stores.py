@@ -1,7 +1,7 @@
 """Where TLS keys and trusted certificates come from, in the settings that both ends share.
 
-A store is a PEM file, PEM text in the settings themselves (KIP-651), or a PKCS12 file; Java's own
-JKS is refused in words, by who reads it. Refusals are ValueErrors with Kafka's message where Kafka
+A store is a PEM file, PEM text in the settings themselves (KIP-651), a PKCS12 file, or one of
+Java's own, JKS. Refusals are ValueErrors with Kafka's message where Kafka
 has one.
 
 Sources: DefaultSslEngineFactory, SslConfigs at 2.8.2 and 4.0.

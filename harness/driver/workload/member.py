@@ -11,6 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from touchstone.harness.driver.workload.recorder import Recorder
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.io.client import Client
 
@@ -32,8 +33,9 @@ class Member(threading.Thread):
     def client(self) -> Client:
         seed = self.random.randrange(1 << 30)
         return Client(
-            self.plan.bootstrap, client_id=self.name, seed=seed, connect_timeout_s=CONNECT_S
-        )
+            self.plan.bootstrap, reach.client_properties(self.plan.bootstrap),
+            client_id=self.name, seed=seed, connect_timeout_s=CONNECT_S,
+        )  # fmt: skip
 
     def run(self) -> None:
         try:

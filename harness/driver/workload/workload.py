@@ -22,6 +22,7 @@ from touchstone.harness.driver.workload.member import CONNECT_S, Member
 from touchstone.harness.driver.workload.producers import Producer
 from touchstone.harness.driver.workload.recorder import Recorder
 from touchstone.harness.driver.workload.transactions import TransactionalProducer, producer_of
+from touchstone.harness.targets import reach
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.metadata import know, refresh
 from touchstone.reference_impl.io.client import Client
@@ -172,7 +173,8 @@ class Workload:
             client.run(recall(client.view, "first", self.plan.places, COORDINATORS_MS))
 
     def _client(self) -> Client:
-        return Client(self.plan.bootstrap, client_id="workload", connect_timeout_s=CONNECT_S)
+        login = reach.client_properties(self.plan.bootstrap)
+        return Client(self.plan.bootstrap, login, client_id="workload", connect_timeout_s=CONNECT_S)
 
     def _in_sync(self, client: Client, until: float) -> bool:
         """Whether every replica comes to be in sync again."""

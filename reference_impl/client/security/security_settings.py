@@ -2,7 +2,8 @@
 
 `security.protocol` says whether there is TLS and whether there is SASL. Stores are PEM or PKCS12
 (`reference_impl/security/tls_stores.py`). SASL is PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and
-OAUTHBEARER with unsecured tokens; `sasl.jaas.config` names the login module and its options. A
+OAUTHBEARER, with tokens that a file or a server has signed (`token_settings`), or unsecured ones;
+`sasl.jaas.config` names the login module and its options. A
 username or password that is missing is refused here; Java notices at its first connection.
 
 Sources: ClientUtils.createChannelBuilder, ChannelBuilders, JaasContext.loadClientContext,
@@ -30,6 +31,7 @@ from touchstone.reference_impl.security.tls_stores import (
 from ..configs.client_config import ClientConfig
 from ..configs.parsing import ConfigException, Password
 from .mechanisms import NewSaslClient, OAuthBearer, Plain, Scram
+from .token_settings import HANDLER, TokenSource, source_of
 from .unsecured_tokens import UnsecuredLogin
 
 PROTOCOL, MECHANISM = "security.protocol", "sasl.mechanism"
@@ -58,7 +60,8 @@ class TlsClientSettings(NamedTuple):
 
 class SaslClientSettings(NamedTuple):
     mechanism: str
-    new_client: NewSaslClient
+    new_client: NewSaslClient | None  # None: what one needs comes from `tokens`, which `io` reads
+    tokens: TokenSource | None = None
 
 
 class SecuritySettings(NamedTuple):
@@ -86,14 +89,18 @@ def _said(config: ClientConfig, name: str) -> str | None:
     value = config[name]
     if isinstance(value, Password):
         return value.value
+    if isinstance(value, bool | int):
+        return str(value).lower()
     return ",".join(value) if isinstance(value, list) else value
 
 
 def _refuse_classes(config: ClientConfig) -> None:
+    """The class that hands out bearer tokens is looked at elsewhere (`source_of`)."""
     if config[ENGINE] is not None:
         raise ValueError(NO_ENGINE)
     for name in _CLASSES:
-        if config[name] is not None:
+        known = name == HANDLER and config[MECHANISM] == "OAUTHBEARER"
+        if config[name] is not None and not known:
             raise ValueError(f"{name} is not obeyed, so it is refused: no class is loaded here")
 
 
@@ -114,6 +121,7 @@ def _tls(config: ClientConfig) -> TlsClientSettings:
 
 
 def _sasl(config: ClientConfig) -> SaslClientSettings:
+    said = partial(_said, config)
     _refuse_classes(config)
     mechanism = config[MECHANISM]
     if mechanism not in MECHANISMS:
@@ -121,13 +129,17 @@ def _sasl(config: ClientConfig) -> SaslClientSettings:
             f"{MECHANISM}={mechanism} is not obeyed, so it is refused: there is"
             f" {', '.join(MECHANISMS)}"
         )
-    text = _said(config, jaas.SETTING)
+    text = said(jaas.SETTING)
     if text is None:
         raise ValueError(
             "Could not find a 'KafkaClient' entry in the JAAS configuration. System property"
             " 'java.security.auth.login.config' is not set"
         )
-    return SaslClientSettings(mechanism, _new_client(mechanism, jaas.parse(text)))
+    module = jaas.parse(text)
+    signed = mechanism == "OAUTHBEARER" and module.name == _BEARER
+    if signed and (source := source_of(said, module.options)) is not None:
+        return SaslClientSettings(mechanism, None, source)
+    return SaslClientSettings(mechanism, _new_client(mechanism, module))
 
 
 def _new_client(mechanism: str, module: jaas.LoginModule) -> NewSaslClient:

@@ -200,7 +200,7 @@ def test_stores_are_files(server, authority, tmp_path, kind):
     }
     with serve(config=config) as running, TlsPeer(running.bootstrap[0], authority) as peer:
         assert brokers(peer)
-    with pytest.raises(ValueError, match="no PKCS12 store of this password"):
+    with pytest.raises(ValueError, match="neither a PKCS12 store of this password"):
         serve(config=config | {"ssl.keystore.password": "wrong"})
 
 
