@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.judgement import client_verdict
+from touchstone.harness.judgement import client_verdict, ending
 from touchstone.harness.judgement.verdict import Verdict, judge
 from touchstone.harness.model import bounded, expect, transcript
 from touchstone.harness.model.case import Judgement
@@ -22,6 +22,7 @@ from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.expect import Expectation
 from touchstone.harness.model.recordings import slim
 from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.target import Death
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results.rows import plain
 from touchstone.harness.writable import write_whole
@@ -51,15 +52,19 @@ class Bundle:
     version: int | None = None
     strict: bool = False
     again: str = ""  # the command that runs the case again
+    death: Death | None = None  # of the target, where it died of the case
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
         if self.scenario.is_of_client:
             return client_verdict.judge(self.expectation, self.target, self.release)
-        return judge(
+        verdict = judge(
             self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True,
             api=self.api, version=self.version, strict=self.strict,
         )  # fmt: skip
+        if self.death is None:
+            return verdict
+        return ending.ended(verdict, self.target, self.oracle, self.death)
 
 
 def of(
@@ -91,6 +96,7 @@ def of(
         version=case.version,
         strict=strict,
         again=again,
+        death=judgement.death,
     )
 
 
@@ -120,6 +126,7 @@ def dumps(bundle: Bundle) -> str:
         "strict": bundle.strict,
         "again": bundle.again,
         "verdict": dict(bundle.verdict),
+        "death": None if bundle.death is None else asdict(bundle.death),
         "first_difference": None if first is None else plain(vars_of(first)),
         "expectation": expect.to_json(bundle.expectation),
         "scenario": bundle.scenario.to_json(),
@@ -164,6 +171,7 @@ def read(path: Path) -> Bundle:
             # In bundles of before there were grades everything decided.
             strict=data.get("strict", "api" not in data),
             again=data.get("again", ""),
+            death=Death(**data["death"]) if data.get("death") else None,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error

@@ -231,9 +231,10 @@ class Judge:
             watch_oracle=self.strict_oracle, api=case.claim.api, version=case.version,
             strict=self.strict,
         )  # fmt: skip
-        if seen.end is not None:
-            verdict = ending.ended(verdict, seen.transcript, kafkas, seen.end.how)
-        return Judgement(verdict, scenario, expectation, seen.transcript, kafkas)
+        death = None if seen.end is None else seen.end.death
+        if death is not None:
+            verdict = ending.ended(verdict, seen.transcript, kafkas, death)
+        return Judgement(verdict, scenario, expectation, seen.transcript, kafkas, death=death)
 
     def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> ScenarioRun:
         if isinstance(self.target, RecordedTarget):
@@ -341,7 +342,8 @@ class Judge:
             seen = self.turns.ask(replace(where, steps=steps), f"{self.nonce}/probe")
         except Unavailable:  # the cluster of the scenario cannot be had
             seen = self.turns.ask(Scenario(steps), f"{self.nonce}/probe")
-        return unsupported(key, version, offered, seen)
+        # A target that dies of the question has not refused it: its cases are asked.
+        return None if seen is None else unsupported(key, version, offered, seen)
 
     def halt(self) -> None:
         """End what is under way."""
