@@ -134,6 +134,7 @@ class Turns:
     def run(
         self, case: CaseId, scenario: Scenario, nonce: str, *, alone: bool = False,
         prepares: frozenset[str] = frozenset(), made: frozenset[str] = frozenset(),
+        kafkas: Transcript | None = None,
     ) -> ScenarioRun:  # fmt: skip
         """The scenario's transcript. Raises Unavailable, StartFailed, Unharmable, NotReady.
 
@@ -141,7 +142,7 @@ class Turns:
         target ended, under new names, for the old ones may be there: somebody may have ended it by
         chance, and whoever was under way at two ends, the second time alone, has done it.
         `prepares`: labels of waits that may end in vain; `made`: those of CreateTopics steps whose
-        topics Metadata makes.
+        topics Metadata makes; `kafkas`: its answers, where they are known beforehand.
         """
         memory = self._again if alone else self.preparation
         waits = Waits(prepares, memory, made, AGAIN_TIMES if alone else 1) if memory else NO_WAITS
@@ -152,7 +153,7 @@ class Turns:
             try:
                 with self._turn(scenario.shape, alone):
                     names = f"{nonce}/{ends}" if ends else nonce
-                    found = self._in_turn(case, scenario, names, alone, waits)
+                    found = self._in_turn(case, scenario, names, alone, waits, kafkas)
             except _Stale:
                 continue
             if found is not None and found.end is None and not reached(found.transcript):
@@ -224,8 +225,9 @@ class Turns:
             return ""
 
     def _in_turn(
-        self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits
-    ) -> ScenarioRun | None:
+        self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits,
+        kafkas: Transcript | None,
+    ) -> ScenarioRun | None:  # fmt: skip
         """What came of it; None when it has to be asked again, alone."""
         life = self.standing.life
         endpoint = self._start(scenario.shape)
@@ -247,7 +249,7 @@ class Turns:
         ):
             if self.standing.life != life:
                 raise _Stale
-            seen = self._drive(scenario, endpoint, nonce, fit, waits)
+            seen = self._drive(scenario, endpoint, nonce, fit, waits, kafkas)
             end = self._end_of_target(watch, scenario, seen)
         self._made(endpoint, seen)
         self.halt.check()
@@ -375,11 +377,12 @@ class Turns:
     def _drive(
         self, scenario: Scenario, endpoint: Endpoint, nonce: str,
         fit: pace.Fit = pace.NOTHING_TO_DO, waits: Waits = NO_WAITS,
+        kafkas: Transcript | None = None,
     ) -> Transcript:  # fmt: skip
         return run(
             scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s * waits.times,
             target=self.target.name, release=self.release, seed=self.seed, fit=fit, halt=self.halt,
-            waits=waits,
+            waits=waits, kafkas=kafkas,
         )  # fmt: skip
 
     def _offered(self) -> Versions:

@@ -208,13 +208,13 @@ class Judge:
                 found, made, versions = self._lacking(case, scenario, expectation)
             if found is not None:
                 return without(found)
-            # A recording first: do not trouble the target when nobody can judge.
-            first = isinstance(self.oracle, Recorded)
-            kafkas = self.oracle.transcript(case, scenario, nonce) if first else None
+            # First: do not trouble the target when nobody can judge; and its own numbers of groups
+            # are sent in the place of Kafka's.
+            kafkas = self.oracle.transcript(case, scenario, nonce)
             prepares = grades.prepares(scenario, expectation, case)
             run = served_versions.asking(scenario, versions)
-            seen = self._run(case, run, nonce, alone=alone, prepares=prepares, made=made)
-            kafkas = kafkas if first else self.oracle.transcript(case, scenario, nonce)
+            seen = self._run(case, run, nonce, alone=alone, prepares=prepares, made=made,
+                             kafkas=kafkas)  # fmt: skip
         except Unharmable:
             text = f"{self.target.name}: its brokers cannot be harmed from here"
             return without(Verdict(UNSUPPORTED, reason=text))
