@@ -53,6 +53,8 @@ class Bundle:
     strict: bool = False
     again: str = ""  # the command that runs the case again
     death: Death | None = None  # of the target, where it died of the case
+    subject: tuple[str, ...] = ()  # settings that the claim is about
+    capabilities: tuple[str, ...] = ()  # that it needs of a target
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
@@ -81,13 +83,7 @@ def of(
         sentence=case.claim.sentence,
         evidence=case.claim.evidence,
         release=release,
-        verdict={
-            "kind": verdict.kind,
-            "connection": verdict.connection,
-            "reason": verdict.reason,
-            "signature": verdict.signature,
-            "stack": verdict.stack,
-        },
+        verdict=verdict_json(verdict),
         scenario=judgement.scenario,
         expectation=judgement.expectation,
         target=judgement.target,
@@ -97,7 +93,15 @@ def of(
         strict=strict,
         again=again,
         death=judgement.death,
+        subject=case.claim.subject,
+        capabilities=case.claim.capabilities,
     )
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """What a bundle says of the verdict; the rest follows from its transcripts."""
+    named = ("kind", "connection", "reason", "signature", "stack")
+    return {name: getattr(verdict, name) for name in named}
 
 
 def file_name(case: str) -> str:
@@ -125,6 +129,8 @@ def dumps(bundle: Bundle) -> str:
         "version": bundle.version,
         "strict": bundle.strict,
         "again": bundle.again,
+        "subject": list(bundle.subject),
+        "capabilities": list(bundle.capabilities),
         "verdict": dict(bundle.verdict),
         "death": None if bundle.death is None else asdict(bundle.death),
         "first_difference": None if first is None else plain(vars_of(first)),
@@ -172,6 +178,8 @@ def read(path: Path) -> Bundle:
             strict=data.get("strict", "api" not in data),
             again=data.get("again", ""),
             death=Death(**data["death"]) if data.get("death") else None,
+            subject=tuple(data.get("subject", ())),
+            capabilities=tuple(data.get("capabilities", ())),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error
