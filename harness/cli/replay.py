@@ -1,25 +1,24 @@
-"""`touchstone replay BUNDLE --target T`: the same bytes to a target again, outside pytest.
+"""`touchstone replay BUNDLE --target T`: the same case on a target again, outside pytest.
 
 The scenario, the expectation and the oracle's transcript come from the bundle, so nothing else is
 needed: not the suites, not a recording, not Java. Names are new, since the old topics may be there.
+It is judged as a run judges it (`run.again`), so what a run forgives or knows is no difference.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import secrets
 import sys
 from pathlib import Path
 
 import click
 
-from touchstone.harness import driver, shown
+from touchstone.harness import shown
 from touchstone.harness.cli.following import follows
 from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.judgement import bundle, card
-from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, judge
-from touchstone.harness.targets import parse
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
+from touchstone.harness.run import again
 
 EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 
@@ -35,32 +34,20 @@ EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
     """Send a stored case to a target and judge it again.
 
-    Exit code 0: it conforms, 1: it differs, 2: the harness broke, 3: it could not be judged.
+    Exit code 0: it conforms, or a pin knows it; 1: it differs, 2: the harness broke, 3: it could
+    not be judged.
     """
-    old, target = bundle.read(path), parse(word)
-    try:
-        endpoint = target.start(old.scenario.shape)
-        seen = driver.run(
-            old.scenario, endpoint, nonce=secrets.token_hex(4), deadline_s=deadline,
-            target=target.name, release=target.release,
-        )  # fmt: skip
-    finally:
-        target.stop()
-    verdict = judge(
-        old.expectation, seen, old.oracle, release=old.release, api=old.api, version=old.version,
-        strict=old.strict,
-    )  # fmt: skip
-    new = dataclasses.replace(old, target=seen)
-    told = [str(verdict)] if verdict.conforms else card.lines(card.of_bundle(new))
-    click.echo("\n".join(map(shown.block, [f"{old.case} on {target.name}", *told])))
+    old = bundle.read(path)
+    found = again.replayed(old, word, deadline)
+    verdict, new = found.judgement.verdict, found.bundle
+    differs = new is not None and not verdict.conforms
+    told = card.lines(card.of_bundle(new)) if new and differs else [str(verdict)]
+    told += [f"at first: {one.verdict.reason}"] if (one := found.judgement.at_first) else []
+    told += [f"known: {found.known}"] if found.known else []
+    click.echo("\n".join(map(shown.block, [f"{old.case} on {word}", *told, *found.told])))
     if verdict.kind != old.verdict.get("kind"):
         before = f"it was {old.verdict.get('kind')}: {old.verdict.get('reason')}"
         click.echo(shown.block(before))
-    if out is not None:
-        summary = {
-            "kind": verdict.kind, "connection": verdict.connection, "reason": verdict.reason,
-            "signature": verdict.signature, "stack": verdict.stack,
-        }  # fmt: skip
-        written = bundle.write(dataclasses.replace(new, verdict=summary), out)
-        click.echo(f"wrote {written}")
-    sys.exit(EXITS.get(verdict.kind, 3))
+    if out is not None and new is not None:
+        click.echo(f"wrote {bundle.write(new, out)}")
+    sys.exit(0 if found.known else EXITS.get(verdict.kind, 3))

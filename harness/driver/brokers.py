@@ -11,10 +11,17 @@ import contextlib
 import struct
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from touchstone.harness.driver.line import Line
-from touchstone.harness.model.placeholders import Controller, Coordinator, Leader, Unresolved
+from touchstone.harness.model.placeholders import (
+    Bindings,
+    Controller,
+    Coordinator,
+    Leader,
+    Unresolved,
+)
 from touchstone.harness.model.served_versions import nearest
 from touchstone.harness.model.target import Address
 from touchstone.harness.model.transcript import Event
@@ -36,6 +43,14 @@ T = TypeVar("T")
 
 class Unreadable(LookupError):
     """Bytes came that are no answer to what was asked: to ask again would be no better."""
+
+
+def resolved(choice: Any, bindings: Bindings) -> Any:
+    """A choice of broker with its topic or key in this run's words. Raises Unresolved."""
+    word = {Leader: "topic", Coordinator: "key"}.get(type(choice))
+    if word is None:
+        return choice
+    return replace(choice, **{word: bindings.resolve(getattr(choice, word))})
 
 
 def lookup(

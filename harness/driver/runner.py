@@ -21,7 +21,7 @@ import time
 from typing import Any, NoReturn
 
 from touchstone.harness.driver import auto_creation, deadlines
-from touchstone.harness.driver.brokers import lookup, pauses, told_ids, topic_id
+from touchstone.harness.driver.brokers import lookup, pauses, resolved, told_ids, topic_id
 from touchstone.harness.driver.finishing import finished
 from touchstone.harness.driver.halt import Halt
 from touchstone.harness.driver.harm import Harm, NotDone
@@ -30,12 +30,11 @@ from touchstone.harness.driver.listeners import by_listener
 from touchstone.harness.driver.preparation import NO_WAITS, Waits
 from touchstone.harness.driver.words import Words, names_accepted, walk
 from touchstone.harness.model import path as paths
+from touchstone.harness.model.group_numbers import GroupNumbers
 from touchstone.harness.model.pace import NOTHING_TO_DO, Fit
 from touchstone.harness.model.placeholders import (
     Bindings,
-    Coordinator,
     Frame,
-    Leader,
     Ref,
     Unresolved,
 )
@@ -77,11 +76,13 @@ def run(
     scenario: Scenario, endpoint: Endpoint, *, nonce: str, deadline_s: float = DEADLINE_S,
     target: str = "", release: str | None = None, seed: int | None = None,
     fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
+    kafkas: Transcript | None = None,
 ) -> Transcript:  # fmt: skip
     """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
     `halt` may end it at any step. `fit` is what it costs under other settings than it asks for.
+    `kafkas` answers are those that the scenario's numbers of groups were written for.
     """
-    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits)
+    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits, kafkas)
     try:
         with one.halt.reaches(one.lines):
             one.all_steps()
@@ -96,11 +97,13 @@ class Run:
     def __init__(
         self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float,
         fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
+        kafkas: Transcript | None = None,
     ):  # fmt: skip
         self.scenario, self.endpoint = scenario, endpoint
         self.halt, self.waits = halt or Halt(), waits
         self.deadline_s = min(deadline_s + fit.patience_ms / 1000, max(MOST_S, deadline_s))
         self.words = Words(scenario, endpoint, fit)
+        self.numbers = GroupNumbers(scenario, kafkas, self._answer)
         self.events: list[Event] = []
         self.lines: dict[str, Line] = {}
         self.brokers: dict[str, int | None] = {}
@@ -205,7 +208,7 @@ class Run:
             body = self._answer(label(step, self.step))
             done = body is not None and all(
                 paths.holds(body, path, op, self.bindings.resolve(value))
-                for path, op, value in step.conditions
+                for path, op, value in self.numbers.conditions(self.step, step)
             )
             unreadable = body is None
             if done or unreadable or time.perf_counter() + pause > deadline or tries == TRIES:
@@ -265,7 +268,8 @@ class Run:
 
     def _request(self, step: Ask | Send, *, wanted: bool) -> Pending | None:
         """Sends the step's request; None when the connection did not take it."""
-        body = self.words.sent(step.api, self.bindings.resolve(step.body))
+        body = self.numbers.sent(self.step, step.body, self.bindings.resolve(step.body))
+        body = self.words.sent(step.api, body)
         client_id = self.bindings.resolve(step.client_id)
         key = by_name(step.api).key
         correlation_id = self.step + 1
@@ -431,15 +435,9 @@ class Run:
             if choice >= len(bootstrap):
                 raise Unresolved(f"broker {choice} of {len(bootstrap)}")
             return bootstrap[choice], None
-        node, advertised = lookup(self.harm.informant, self._resolved(choice), self.deadline_s)
+        wanted = resolved(choice, self.bindings)
+        node, advertised = lookup(self.harm.informant, wanted, self.deadline_s)
         return known.get(node, advertised), node
-
-    def _resolved(self, choice: Any) -> Any:
-        """A choice of broker with its topic or key in this run's words."""
-        word = {Leader: "topic", Coordinator: "key"}.get(type(choice))
-        if word is None:
-            return choice
-        return dataclasses.replace(choice, **{word: self.bindings.resolve(getattr(choice, word))})
 
     # bookkeeping
 

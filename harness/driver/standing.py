@@ -1,5 +1,8 @@
 """Whether a target is alive, who was asked when it ended, and whether it comes back.
 
+An end is seen by who lost a connection and asks, and by a connection that is kept open beside the
+cases (`liveness`): a target that a supervisor starts again at once answers whoever asks.
+
 Several cases may be asked at once, so a target that ends does it under all of them. What a case
 saw then says nothing about it: it is asked again, alone, and whoever ends the target once more has
 done it. A target that we started is started again as often as it ends, up to a bound; for one that
@@ -12,11 +15,13 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from touchstone.harness.driver.liveness import LATE_S, OpenConnection
 from touchstone.harness.model.target import (
     Address,
+    Death,
     Endpoint,
     Shape,
     StartFailed,
@@ -24,13 +29,16 @@ from touchstone.harness.model.target import (
     Unavailable,
 )
 from touchstone.harness.targets import probe
+from touchstone.harness.targets.child import KEPT, Child
 
 SANE_S = 5.0  # how long a sane broker may take to answer ApiVersions
 STALL_S = 30.0  # a broker that stalls is asked again for so long
 BACK_S = 10.0  # somebody else's broker that refuses connections is waited for so long
 PAUSE_S = 0.25
-LATE_S = 0.25  # kfake answers others for 7 ms after it has read what it dies of
+POLL_S = 0.01
 DEATHS = 100  # of a target that is started again; then the rest is not run
+AWAY_S = 120.0  # a target that ends again and again may be away for so long, in all
+EXIT_S = 1.0  # how long after its connections the process of a broker may be there
 SILENCES = 2  # the same of a target that runs and answers nothing: each one costs STALL_S
 OWNED = ("reference", "process", "container")
 SHOWN = 3  # cases that are named, of those that were asked when a target ended
@@ -43,9 +51,13 @@ Bootstrap = tuple[Address, ...]
 class TargetEnd:
     """One end of a target: which cases were under way, and whether it serves again."""
 
-    how: str
+    death: Death
     cases: tuple[str, ...]
     again: bool
+
+    @property
+    def how(self) -> str:
+        return self.death.how
 
     @property
     def alone(self) -> bool:
@@ -69,8 +81,9 @@ class Watch:
 class Standing:
     """A target as a run sees it: alive, or given up with a reason."""
 
-    def __init__(self, target: Target) -> None:
-        self.target = target
+    def __init__(self, target: Target, *, watches: bool = False) -> None:
+        """`watches`: a connection to each of its brokers is kept open."""
+        self.target, self.watches = target, watches
         self.gone: str | None = None
         self.deaths: list[TargetEnd] = []
         self._lock = threading.RLock()
@@ -79,6 +92,8 @@ class Standing:
         self._ends: dict[tuple[Bootstrap, int], TargetEnd] = {}
         self._last: tuple[str, ...] = ()
         self._answered: dict[Bootstrap, float] = {}  # when a question was sent that was answered
+        self._connections: dict[Address, OpenConnection] = {}
+        self._away_s = 0.0  # how long cases have waited for it to be back
 
     @property
     def ours(self) -> bool:
@@ -91,9 +106,12 @@ class Standing:
         return len(self.deaths)
 
     @contextlib.contextmanager
-    def asked(self, case: str, endpoint: Endpoint, shape: Shape) -> Iterator[Watch]:
-        """A case is under way for as long as this lasts."""
+    def asked(
+        self, case: str, endpoint: Endpoint, shape: Shape, *, harms: bool = False
+    ) -> Iterator[Watch]:
+        """A case is under way for as long as this lasts; `harms`: it may end brokers itself."""
         with self._lock:
+            self._look_before(Watch(case, endpoint, shape, 0), harms)
             watch = Watch(case, endpoint, shape, self._lives[endpoint.bootstrap])
             self._under_way.append(watch)
             self._last = tuple(one.case for one in self._under_way)
@@ -108,23 +126,76 @@ class Standing:
         `late`: after a moment. One that dies of what it read may answer others meanwhile.
 
         Where it leaves many cases without an answer they come here together, and one question that
-        was asked after all of them came is enough.
+        was asked after all of them came is enough. A connection that was kept open and has ended
+        tells of an end without a question.
         """
         if look and late:
-            time.sleep(LATE_S)
+            self._wait(watch.place, LATE_S)
         came = time.perf_counter()
         with self._lock:
             known = self._ends.get((watch.place, watch.life))
-            if known is not None or not look or self.gone:
+            if known is not None or self.gone:
                 return known
-            asked = time.perf_counter()
-            if self._answered.get(watch.place, 0.0) > came:
+            lost = self._has_lost_one(watch.place)
+            if not lost and (not look or self._answered.get(watch.place, 0.0) > came):
                 return None
-            how, back = self._dead(watch.endpoint)
-            if how is not None:
-                return self._end(watch, how, back)
-            self._answered[watch.place] = asked
-            return None
+            return self._looked_at(watch, lost)
+
+    def _looked_at(self, watch: Watch, lost: bool) -> TargetEnd | None:
+        """Its end, if it is dead, or has `lost` a connection and answers again."""
+        asked = time.perf_counter()
+        how, back = self._dead(watch.endpoint)
+        if how is not None or lost:
+            self._away_s += time.perf_counter() - asked
+            return self._end(watch, how or ENDED, back or how is None)
+        self._answered[watch.place] = asked
+        return None
+
+    def _look_before(self, watch: Watch, harms: bool) -> None:
+        """Have a connection to each broker before a case; none where one may be ended on purpose.
+        The end of the last one is one under the cases that are under way.
+        """
+        if self.gone or not self.watches:
+            return
+        place = [self._connection(address) for address in watch.place]
+        if harms:
+            for one in place:
+                one.end()
+            return
+        others = any(set(one.place) & set(watch.place) for one in self._under_way)
+        lost = self._has_lost_one(watch.place)
+        away = [one for one in place if not one.use()]
+        if others and (lost or away):
+            self._looked_at(watch, True)
+        elif away:
+            self.returns()
+        if lost or away:
+            for one in place:
+                one.use()
+
+    def _connection(self, address: Address) -> OpenConnection:
+        return self._connections.setdefault(address, OpenConnection(address))
+
+    def _wait(self, place: Bootstrap, seconds: float) -> None:
+        """Return when the connection to the first broker ends, or when time is up."""
+        found = self._connections.get(place[0])
+        if found is None:
+            time.sleep(seconds)
+        else:
+            found.wait(seconds)
+
+    def _has_lost_one(self, place: Bootstrap) -> bool:
+        return any(
+            found.has_ended()
+            for address in place
+            if (found := self._connections.get(address)) is not None
+        )
+
+    def close(self) -> None:
+        """End what is kept open."""
+        with self._lock:
+            for found in self._connections.values():
+                found.end()
 
     def returns(self) -> bool:
         """Whether a target that could not be reached is there again within a while."""
@@ -156,18 +227,44 @@ class Standing:
             time.sleep(PAUSE_S)
 
     def _end(self, watch: Watch, how: str, back: bool) -> TargetEnd:
-        cases = tuple(one.case for one in self._under_way if one.place == watch.place)
-        death = TargetEnd(how, cases, again=self._started_again(watch, how, back))
-        self.deaths.append(death)
-        self._ends[watch.place, watch.life] = death
-        self._lives[watch.place] += 1
-        if not death.again:
-            self.gone = f"the target {how} while {_named(cases)} {_was(cases)} asked"
-        return death
+        met = [one for one in self._under_way if set(one.place) & set(watch.place)]
+        cases = tuple(one.case for one in met)
+        death = Death(how, *(self._last_words() if how == ENDED else ()))
+        began = time.perf_counter()
+        again = self._started_again(watch, how, back)
+        self._away_s += time.perf_counter() - began
+        end = TargetEnd(death, cases, again)
+        self.deaths.append(end)
+        for place in {watch.place, *(one.place for one in met)}:
+            self._ends[place, self._lives[place]] = end
+            self._lives[place] += 1
+        if not again:
+            self.gone = self._why_gone(end)
+        return end
+
+    def _why_gone(self, last: TargetEnd) -> str:
+        said = f" ({last.death.said})" if last.death.said else ""
+        count = len(self.deaths)
+        often = f"; it has ended {count} times" if count > 1 else ""
+        cases = last.cases
+        return f"the target {last.how} while {_named(cases)} {_was(cases)} asked{said}{often}"
+
+    def _last_words(self) -> tuple[str, str]:
+        """How the processes that are gone ended, and all that they said; of a target that we have
+        not started nobody knows.
+        """
+        children: Callable[[], list[Child]] = getattr(self.target, "children", list)
+        deadline = time.perf_counter() + EXIT_S
+        while not (gone := [one for one in children() if one.exit_code is not None]):
+            if not children() or time.perf_counter() > deadline:
+                return "", ""
+            time.sleep(POLL_S)
+        told = "; ".join(filter(None, (one.obituary(0) for one in gone)))
+        return told, "".join(one.said()[-KEPT:] for one in gone)
 
     def _started_again(self, watch: Watch, how: str, back: bool) -> bool:
         most = SILENCES if how == SILENT else DEATHS
-        if sum(one.how == how for one in self.deaths) >= most:
+        if sum(one.how == how for one in self.deaths) >= most or self._away_s > AWAY_S:
             return False
         if back or not self.ours:
             return back
@@ -193,11 +290,13 @@ class Standing:
 
     def report_lines(self) -> list[str]:
         """The ends that nobody is known to have caused, in words, for the end of a run."""
-        proved = {one.cases[0] for one in self.deaths if one.alone}
+        met = Counter(case for one in self.deaths for case in one.cases)
+        proved = {one.cases[0] for one in self.deaths if one.alone and met[one.cases[0]] > 1}
         open_ends = [one for one in self.deaths if one.again and not proved & set(one.cases)]
         return [
             f"the target {one.how} while {_named(one.cases)} {_was(one.cases)} asked; asked alone,"
-            " none of them ends it"
+            f" {'it does not end' if one.alone else 'none of them ends'} it"
+            + (f" ({one.death.said})" if one.death.said else "")
             for one in open_ends
         ]
 

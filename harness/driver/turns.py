@@ -47,6 +47,7 @@ SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 # A step of a case that is asked again alone has so many deadlines: it is the last word, and a busy
 # machine must have no part in it (at load 70 on two cores Kafka kept 33 of 1,263 cases waiting).
 AGAIN_TIMES = 4
+TRIES = 3  # of a case, or a look at the cluster, that met a target which is away for a moment
 SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
 INTERRUPTED_S = 5.0  # for deleting what was made, when somebody waits for the end of a run
 CONSUMER_HEARTBEAT, NEW_COORDINATOR = 68, 1  # the version since which Kafka has its second one
@@ -82,7 +83,9 @@ class Turns:
         self.release, self.told = target.release, told
         shared = target.kind in SHARED_KINDS
         self.jobs = SIDE_BY_SIDE if shared else 1
-        self.standing, self.halt = Standing(target), Halt()
+        self.standing = Standing(target, watches=shared and not told.few)
+        self.halt = Halt()
+        self._renewed: TargetEnd | None = None  # the last end that the cluster was looked at for
         alterable = target if isinstance(target, Alterable) and shared and not gentle else None
         self.tuning = Tuning(
             alterable, whole_run=not self.standing.ours, room=getattr(target, "room", 1)
@@ -131,34 +134,50 @@ class Turns:
     def run(
         self, case: CaseId, scenario: Scenario, nonce: str, *, alone: bool = False,
         prepares: frozenset[str] = frozenset(), made: frozenset[str] = frozenset(),
+        kafkas: Transcript | None = None,
     ) -> ScenarioRun:  # fmt: skip
         """The scenario's transcript. Raises Unavailable, StartFailed, Unharmable, NotReady.
 
-        A case whose settings must be set, or under which the target ended while others were asked
-        as well, is asked again when it is alone. `prepares`: labels of waits that may end in vain;
-        `made`: those of CreateTopics steps whose topics Metadata makes.
+        A case whose settings must be set is asked again when it is alone. So is one under which the
+        target ended, under new names, for the old ones may be there: somebody may have ended it by
+        chance, and whoever was under way at two ends, the second time alone, has done it.
+        `prepares`: labels of waits that may end in vain; `made`: those of CreateTopics steps whose
+        topics Metadata makes; `kafkas`: its answers, where they are known beforehand.
         """
         memory = self._again if alone else self.preparation
         waits = Waits(prepares, memory, made, AGAIN_TIMES if alone else 1) if memory else NO_WAITS
         alone = alone or dry.alone(scenario) or self.told.alone(scenario.shape, case.claim.subject)
-        kills = dry.may_kill(scenario)
+        kills, ends, missed = dry.may_kill(scenario), 0, 0
         while True:
             alone = alone or (kills and bool(self.standing.deaths))  # others would be asked again
             try:
                 with self._turn(scenario.shape, alone):
-                    found = self._in_turn(case, scenario, nonce, alone, waits)
+                    names = f"{nonce}/{ends}" if ends else nonce
+                    found = self._in_turn(case, scenario, names, alone, waits, kafkas)
             except _Stale:
                 continue
+            if found is not None and found.end is None and not reached(found.transcript):
+                missed += 1  # it was away for a moment, and has met nothing of this case
+                if missed < TRIES:
+                    continue
             if found is not None:
-                return found
+                if found.end is None or not found.end.again:
+                    return found
+                ends += 1
+                if found.end.alone and ends > 1:
+                    return found
             alone = True
 
-    def ask(self, scenario: Scenario, nonce: str) -> Transcript:
-        """The transcript of a question of the judge's own."""
+    def ask(self, scenario: Scenario, nonce: str) -> Transcript | None:
+        """The transcript of a question of the judge's own; None where the target ends under it,
+        which says nothing about who ends it.
+        """
         with self._turn(scenario.shape, self.told.few):
             endpoint = self._start(scenario.shape)
             self._settle(endpoint)
-            return self._drive(scenario, endpoint, nonce)
+            with self.standing.asked(nonce, endpoint, scenario.shape) as watch:
+                seen = self._drive(scenario, endpoint, nonce)
+                return None if self._end_of_target(watch, scenario, seen) else seen
 
     def looking_at(self, what: Hashable) -> threading.Lock:
         """Held while this is looked up once, for all cases."""
@@ -206,8 +225,9 @@ class Turns:
             return ""
 
     def _in_turn(
-        self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits
-    ) -> ScenarioRun | None:
+        self, case: CaseId, scenario: Scenario, nonce: str, alone: bool, waits: Waits,
+        kafkas: Transcript | None,
+    ) -> ScenarioRun | None:  # fmt: skip
         """What came of it; None when it has to be asked again, alone."""
         life = self.standing.life
         endpoint = self._start(scenario.shape)
@@ -225,11 +245,11 @@ class Turns:
         with (
             self._beside(scenario),
             self._kept(scenario, endpoint, fit),
-            self.standing.asked(case.id, endpoint, scenario.shape) as watch,
+            self.standing.asked(case.id, endpoint, scenario.shape, harms=scenario.harms) as watch,
         ):
             if self.standing.life != life:
                 raise _Stale
-            seen = self._drive(scenario, endpoint, nonce, fit, waits)
+            seen = self._drive(scenario, endpoint, nonce, fit, waits, kafkas)
             end = self._end_of_target(watch, scenario, seen)
         self._made(endpoint, seen)
         self.halt.check()
@@ -238,7 +258,21 @@ class Turns:
             return ScenarioRun(seen)
         if not end.again and not end.alone:
             raise Unavailable(self.standing.gone or "the target ended")
-        return ScenarioRun(seen, end) if end.alone and (alone or not end.again) else None
+        self._renew(end)
+        return ScenarioRun(seen, end)
+
+    def _renew(self, end: TargetEnd) -> None:
+        """After an end, once: look at the cluster again, and set what was set for the run, which a
+        broker that keeps nothing has forgotten.
+        """
+        with self._lock:
+            if end is self._renewed or not end.again:
+                return
+            self._renewed = end
+            forget: Callable[[], None] | None = getattr(self.target, "forget", None)
+            if forget is not None:
+                forget()
+            self.tuning.renew()
 
     def _settle(self, endpoint: Endpoint) -> None:
         if self.told.few:
@@ -285,17 +319,20 @@ class Turns:
                 self.standing.end_under(watch, look=True)
             return None
         lost, kills = not reached(seen) or bool(ends - {"kept"}), dry.may_kill(scenario)
-        return self.standing.end_under(watch, look=lost or kills, late=lost and kills)
+        return self.standing.end_under(watch, look=lost or kills, late=lost)
 
     def _start(self, shape: Shape) -> Endpoint:
         """The cluster of this shape; one that was away for a moment is waited for."""
-        try:
-            return self._started(shape)
-        except Unavailable:
-            if self.target.available() is None:
+        for _ in range(TRIES):
+            try:
+                return self._started(shape)
+            except OutOfScope:
                 raise
-            if not self.standing.returns():
-                raise Unavailable(self.standing.gone or "the target is gone") from None
+            except Unavailable:
+                if self.standing.ours and self.target.available() is None:
+                    raise
+                if not self.standing.returns():
+                    raise Unavailable(self.standing.gone or "the target is gone") from None
         return self._started(shape)
 
     def _started(self, shape: Shape) -> Endpoint:
@@ -340,11 +377,12 @@ class Turns:
     def _drive(
         self, scenario: Scenario, endpoint: Endpoint, nonce: str,
         fit: pace.Fit = pace.NOTHING_TO_DO, waits: Waits = NO_WAITS,
+        kafkas: Transcript | None = None,
     ) -> Transcript:  # fmt: skip
         return run(
             scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s * waits.times,
             target=self.target.name, release=self.release, seed=self.seed, fit=fit, halt=self.halt,
-            waits=waits,
+            waits=waits, kafkas=kafkas,
         )  # fmt: skip
 
     def _offered(self) -> Versions:
@@ -363,6 +401,7 @@ class Turns:
         told += [*self._not_put_back(), *self._left_behind(interrupted)]
         for memory in filter(None, (self.preparation, self._again)):
             memory.close()
+        self.standing.close()
         self.target.stop()
         return told
 

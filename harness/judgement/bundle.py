@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.judgement import client_verdict
+from touchstone.harness.judgement import client_verdict, ending
 from touchstone.harness.judgement.verdict import Verdict, judge
 from touchstone.harness.model import bounded, expect, transcript
 from touchstone.harness.model.case import Judgement
@@ -22,6 +22,7 @@ from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.expect import Expectation
 from touchstone.harness.model.recordings import slim
 from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.target import Death
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results.rows import plain
 from touchstone.harness.writable import write_whole
@@ -51,15 +52,21 @@ class Bundle:
     version: int | None = None
     strict: bool = False
     again: str = ""  # the command that runs the case again
+    death: Death | None = None  # of the target, where it died of the case
+    subject: tuple[str, ...] = ()  # settings that the claim is about
+    capabilities: tuple[str, ...] = ()  # that it needs of a target
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
         if self.scenario.is_of_client:
             return client_verdict.judge(self.expectation, self.target, self.release)
-        return judge(
+        verdict = judge(
             self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True,
             api=self.api, version=self.version, strict=self.strict,
         )  # fmt: skip
+        if self.death is None:
+            return verdict
+        return ending.ended(verdict, self.target, self.oracle, self.death)
 
 
 def of(
@@ -76,13 +83,7 @@ def of(
         sentence=case.claim.sentence,
         evidence=case.claim.evidence,
         release=release,
-        verdict={
-            "kind": verdict.kind,
-            "connection": verdict.connection,
-            "reason": verdict.reason,
-            "signature": verdict.signature,
-            "stack": verdict.stack,
-        },
+        verdict=verdict_json(verdict),
         scenario=judgement.scenario,
         expectation=judgement.expectation,
         target=judgement.target,
@@ -91,7 +92,16 @@ def of(
         version=case.version,
         strict=strict,
         again=again,
+        death=judgement.death,
+        subject=case.claim.subject,
+        capabilities=case.claim.capabilities,
     )
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """What a bundle says of the verdict; the rest follows from its transcripts."""
+    named = ("kind", "connection", "reason", "signature", "stack")
+    return {name: getattr(verdict, name) for name in named}
 
 
 def file_name(case: str) -> str:
@@ -119,7 +129,10 @@ def dumps(bundle: Bundle) -> str:
         "version": bundle.version,
         "strict": bundle.strict,
         "again": bundle.again,
+        "subject": list(bundle.subject),
+        "capabilities": list(bundle.capabilities),
         "verdict": dict(bundle.verdict),
+        "death": None if bundle.death is None else asdict(bundle.death),
         "first_difference": None if first is None else plain(vars_of(first)),
         "expectation": expect.to_json(bundle.expectation),
         "scenario": bundle.scenario.to_json(),
@@ -164,6 +177,9 @@ def read(path: Path) -> Bundle:
             # In bundles of before there were grades everything decided.
             strict=data.get("strict", "api" not in data),
             again=data.get("again", ""),
+            death=Death(**data["death"]) if data.get("death") else None,
+            subject=tuple(data.get("subject", ())),
+            capabilities=tuple(data.get("capabilities", ())),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{path}: {type(error).__name__}: {error}") from error

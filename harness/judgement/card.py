@@ -148,9 +148,14 @@ def _card(
         ),
         again=again,
         replay=replay,
-        reason="" if verdict == DIVERGES else reason,
+        reason="" if verdict == DIVERGES and not _fatal(found) else reason,
         stack=stack,
     )
+
+
+def _fatal(found: Mapping[str, Any]) -> bool:
+    """Whether the target died of the case."""
+    return any(one["target"] == marks.ENDED for one in found["differences"])
 
 
 def _failed(one: Mapping[str, Any]) -> str:

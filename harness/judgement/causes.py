@@ -149,6 +149,8 @@ def _met_by_conforming(rows: Sequence[CaseRow]) -> Callable[[Identity], bool]:
 def _candidates(row: CaseRow, excused: Callable[[Identity], bool]) -> list[Mark]:
     """The marks of a DIVERGES row that may explain it: those of its first step that counts."""
     deciding = marks(row)
+    if fatal := [mark for mark in deciding if mark.pair[1] == ENDED]:
+        return fatal  # whatever else differs, nothing is graver
     graver = [mark for mark in deciding if mark.identity.kind not in grades.NOTED]
     deciding = graver or deciding
     first = [mark for mark in deciding if mark.at == deciding[0].at]
@@ -295,8 +297,8 @@ def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
 
 
 def _ranked(found: Iterable[Cause]) -> tuple[Cause, ...]:
-    def rank(cause: Cause) -> tuple[int, int, str]:
-        return grades.KINDS.index(cause.kind), -len(cause.cases), cause.id
+    def rank(cause: Cause) -> tuple[bool, int, int, str]:
+        return not fatal(cause), grades.KINDS.index(cause.kind), -len(cause.cases), cause.id
 
     return tuple(sorted(found, key=rank))
 
@@ -324,11 +326,12 @@ def foremost(found: Sequence[Cause], count: int) -> list[Cause]:
     The gravest alone would hide behind single lost connections what most of a run is about. What
     ends the target is shown even if it is one case.
     """
-    most = sorted(found, key=lambda cause: (not _fatal(cause), -len(cause.cases)))[:count]
+    most = sorted(found, key=lambda cause: (not fatal(cause), -len(cause.cases)))[:count]
     return [cause for cause in found if cause in most]
 
 
-def _fatal(cause: Cause) -> bool:
+def fatal(cause: Cause) -> bool:
+    """Whether the target dies of it."""
     return any(target == ENDED for _, target in cause.pairs)
 
 

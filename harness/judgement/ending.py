@@ -14,6 +14,7 @@ from touchstone.harness.judgement.compare import Difference
 from touchstone.harness.judgement.grades import CONNECTION
 from touchstone.harness.judgement.normalize import Reading, normalise
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES, Verdict
+from touchstone.harness.model.target import Death
 from touchstone.harness.model.transcript import Transcript
 
 ENDED = "ended"
@@ -21,8 +22,8 @@ ANSWERED = "answered"  # what is said of an oracle that is not there: it would g
 _LOST = frozenset({"closed", "reset", "refused", "timeout", "gone", "garbled"})
 
 
-def ended(verdict: Verdict, seen: Transcript, kafkas: Transcript | None, how: str) -> Verdict:
-    """The verdict of a case that the target did not survive; `how` it ended, in words."""
+def ended(verdict: Verdict, seen: Transcript, kafkas: Transcript | None, death: Death) -> Verdict:
+    """The verdict of a case that the target did not survive."""
     if verdict.kind == BROKEN:
         return verdict
     step = _last_asked(seen)
@@ -34,9 +35,10 @@ def ended(verdict: Verdict, seen: Transcript, kafkas: Transcript | None, how: st
         label, "connection", ANSWERED if oracle is None else oracle.outcome, ENDED, kind=CONNECTION,
         api=there.api if there else None, version=there.version if there else None, at=at,
     )  # fmt: skip
+    said = f": {death.said}" if death.said else ""
     before = tuple(one for one in verdict.differences if one.at < at)
     return replace(
-        verdict, kind=DIVERGES, reason=f"the target {how} while {label} was asked",
+        verdict, kind=DIVERGES, reason=f"the target {death.how} while {label} was asked{said}",
         differences=(*before, difference),
         failures=tuple(one for one in verdict.failures if one.at < at),
         findings=tuple(one for one in verdict.findings if one.at < at),

@@ -17,7 +17,7 @@ from typing import Any
 
 from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.judgement import grades
-from touchstone.harness.judgement.causes import Cause, version_words
+from touchstone.harness.judgement.causes import Cause, fatal, version_words
 from touchstone.harness.model.expect import CLIENT
 from touchstone.reference_impl.wire.errors import name_of
 
@@ -37,7 +37,7 @@ ENDED = {
     "unresolved": "had not given a value that the request needs",
     "unmet": "never gets to what is waited for",
     grades.MADE: "does not serve it; topics of set-up steps were made by Metadata",
-    "ended": "ends, and serves nobody until it is started again",
+    "ended": "dies",
     "not attempted": "could not be asked: an earlier step failed",
 }
 
@@ -147,6 +147,8 @@ def title(cause: Cause) -> str:
     place = cause.path if cause.path not in ("connection", grades.MADE, "") else ""
     if place == ANSWER and cause.api is not None:
         place = "its answer cannot be parsed"
+    if fatal(cause):
+        place = "the broker died"
     return f"{apis(cause)}: {place}" if place else apis(cause)
 
 
@@ -162,8 +164,16 @@ def sentence(cause: Cause) -> str:
         comes_to, stays_at = value(cause.path, wanted), value(cause.path, got)
         text = f"{kafka(release)} comes to answer {comes_to}, {TARGET} still answers {stays_at}"
     else:
-        text = both(cause.path, cause.kind, (wanted, got), release)
+        text = both(cause.path, cause.kind, (wanted, got), release) + _of_death(cause)
     return text + others(len(cause.pairs) - 1, "pair")
+
+
+def _of_death(cause: Cause) -> str:
+    """While what a target died, and what is known of its processes; empty of one that lives."""
+    if not fatal(cause):
+        return ""
+    said = (cause.example.get("reason") or "").partition(" was asked: ")[2]
+    return f" while {cause.step} is asked" + (f" ({said})" if said else "")
 
 
 def also(sign: Cause) -> str:

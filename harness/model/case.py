@@ -17,6 +17,7 @@ from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.model.expect import Expectation, nothing_expected, steps_named
 from touchstone.harness.model.placeholders import Name
 from touchstone.harness.model.scenario import Scenario
+from touchstone.harness.model.target import Death
 from touchstone.harness.model.transcript import Transcript
 
 TOPIC_LENGTH = 30  # what a case's own topic is called is this long, on every target
@@ -44,6 +45,7 @@ class Judgement:
     target: Transcript | None = None
     oracle: Transcript | None = None
     at_first: Judgement | None = None  # of a case that differed, was asked again and conformed
+    death: Death | None = None  # of the target, where it died of the case
 
 
 class Judge(Protocol):

@@ -46,6 +46,15 @@ class StartFailed(Exception):
     """The target should have started and did not; the message names its logs and quotes them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Death:
+    """How a target ended under a case."""
+
+    how: str  # in words: "ended", or that it does not answer any more
+    said: str = ""  # how its processes ended and what they said last; empty where nobody knows
+    log: str = ""  # the end of all that they said in that life, where we started them
+
+
 @dataclass(frozen=True, slots=True, init=False)
 class Shape:
     """How large and how configured a cluster a scenario needs; equal shapes share one cluster.

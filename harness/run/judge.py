@@ -208,13 +208,13 @@ class Judge:
                 found, made, versions = self._lacking(case, scenario, expectation)
             if found is not None:
                 return without(found)
-            # A recording first: do not trouble the target when nobody can judge.
-            first = isinstance(self.oracle, Recorded)
-            kafkas = self.oracle.transcript(case, scenario, nonce) if first else None
+            # First: do not trouble the target when nobody can judge; and its own numbers of groups
+            # are sent in the place of Kafka's.
+            kafkas = self.oracle.transcript(case, scenario, nonce)
             prepares = grades.prepares(scenario, expectation, case)
             run = served_versions.asking(scenario, versions)
-            seen = self._run(case, run, nonce, alone=alone, prepares=prepares, made=made)
-            kafkas = kafkas if first else self.oracle.transcript(case, scenario, nonce)
+            seen = self._run(case, run, nonce, alone=alone, prepares=prepares, made=made,
+                             kafkas=kafkas)  # fmt: skip
         except Unharmable:
             text = f"{self.target.name}: its brokers cannot be harmed from here"
             return without(Verdict(UNSUPPORTED, reason=text))
@@ -231,9 +231,10 @@ class Judge:
             watch_oracle=self.strict_oracle, api=case.claim.api, version=case.version,
             strict=self.strict,
         )  # fmt: skip
-        if seen.end is not None:
-            verdict = ending.ended(verdict, seen.transcript, kafkas, seen.end.how)
-        return Judgement(verdict, scenario, expectation, seen.transcript, kafkas)
+        death = None if seen.end is None else seen.end.death
+        if death is not None:
+            verdict = ending.ended(verdict, seen.transcript, kafkas, death)
+        return Judgement(verdict, scenario, expectation, seen.transcript, kafkas, death=death)
 
     def _run(self, case: CaseId, scenario: Scenario, nonce: str, **how: Any) -> ScenarioRun:
         if isinstance(self.target, RecordedTarget):
@@ -341,7 +342,8 @@ class Judge:
             seen = self.turns.ask(replace(where, steps=steps), f"{self.nonce}/probe")
         except Unavailable:  # the cluster of the scenario cannot be had
             seen = self.turns.ask(Scenario(steps), f"{self.nonce}/probe")
-        return unsupported(key, version, offered, seen)
+        # A target that dies of the question has not refused it: its cases are asked.
+        return None if seen is None else unsupported(key, version, offered, seen)
 
     def halt(self) -> None:
         """End what is under way."""

@@ -107,6 +107,11 @@ class Tuning:
         """What is set now and was not before the run."""
         return self._run | self._phase | self._case
 
+    def renew(self) -> None:
+        """Set again what is set for many cases: the cluster may have ended and forgotten it."""
+        if self.cluster is not None and (self._run or self._phase):
+            self.cluster.alter(self._run | self._phase)
+
     def put_back(self) -> str | None:
         """Bring everything back as it was before the run; why that was refused, in words."""
         changed = self.changed

@@ -36,8 +36,15 @@ for group in $groups; do kill -KILL "-$group"; done
 
 _COMPLAINT = re.compile(r"\b(FATAL|ERROR)\b|^Exception in|^Error")
 
+# Lines with which a program says why it ends; what follows is a trace.
+_LAST = re.compile(
+    r"^(panic|fatal error|runtime error): |panicked at|^Exception in|^Traceback|\bFATAL\b|^Killed",
+    re.MULTILINE,
+)
 LAST_WORDS = 400
 """Characters that an obituary quotes."""
+KEPT = 64 << 10
+"""Characters of a log that are kept of who died."""
 
 
 class Watchdog:
@@ -169,12 +176,18 @@ class Child:
             return None
         code = self._process.returncode
         how = f"exit code {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        words = " ".join(self.said()[-LAST_WORDS:].split())
-        return f"{self.log.stem}: {how}, {words or 'it said nothing'}"
+        return f"{self.log.stem}: {how}, {last_words(self.said()) or 'it said nothing'}"
 
     def excerpt(self) -> str:
         """The lines of its last run that an error message should quote."""
         return excerpt(self.said())
+
+
+def last_words(log: str) -> str:
+    """Why a program ended, in its own words: from the last line on that says so, else the end."""
+    reasons = [found.start() for found in _LAST.finditer(log)]
+    words = log[reasons[-1] :][:LAST_WORDS] if reasons else log[-LAST_WORDS:]
+    return " ".join(words.split())
 
 
 def excerpt(log: str, count: int = 12) -> str:

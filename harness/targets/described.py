@@ -115,6 +115,11 @@ class DescribedTarget:
             self._latest = self._used.last = running.external
             return running.endpoint(shape, self._settings())
 
+    def forget(self) -> None:
+        """Look again who its brokers are; what is started here is examined when it is started."""
+        if self.addresses:
+            self._latest.forget()
+
     def cluster_of(self, shape: Shape) -> Shape | None:
         """The cluster that serves this shape, of those that are started: equal for shapes that
         share one. Raises Unavailable.
@@ -175,7 +180,7 @@ class DescribedTarget:
 
     def children(self) -> list[Child]:
         """The processes of its brokers."""
-        running = [one.cluster for one in self._clusters.values()]
+        running = [one.cluster for one in list(self._clusters.values())]
         return [each.child for cluster in running for each in cluster.processes]
 
     def stop(self) -> None:

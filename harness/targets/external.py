@@ -286,6 +286,10 @@ class ExternalTarget:
                 replicas = (*rest, first)
                 facts.make_internal_topic(controller, topic, replicas, self.advertised(), SECONDS)
 
+    def forget(self) -> None:
+        """Look again who its brokers are and what they lead: the cluster has been started anew."""
+        self._asked, self._sight, self._internal = False, None, {}
+
     def advertised(self) -> Versions:
         if self._silence is not None:
             raise self._silence

@@ -33,13 +33,13 @@ Upstream = Callable[[bytes], bytes | None]
 
 
 class LyingServer:
-    """Serves one liar on a loopback port until it is stopped."""
+    """Serves one liar on a loopback port, 0 for a free one, until it is stopped."""
 
-    def __init__(self, liar: Liar | None, upstream: Callable[[], Upstream]) -> None:
+    def __init__(self, liar: Liar | None, upstream: Callable[[], Upstream], port: int = 0) -> None:
         self.liar, self.upstream = liar, upstream
         self.memory: dict[str, Any] = {}
         self.sockets: list[socket.socket] = []
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server(("127.0.0.1", port))
         self.address: Address = self.listener.getsockname()[:2]
         self.thread = threading.Thread(target=self._accept, daemon=True)
         self.thread.start()

@@ -81,9 +81,16 @@ def test_what_ends_the_target_is_a_cause_of_its_own_and_always_shown():
 
     rows = [lost("a.a", "ended"), lost("a.b", "hung"), lost("a.c", "hung")]
     found = causes.find(rows).causes
-    assert [len(cause.cases) for cause in found] == [2, 1]
+    assert [len(cause.cases) for cause in found] == [1, 2], "it is the first"
     (shown,) = causes.foremost(found, 1)
     assert shown.cases == ("a.a",)
+
+
+def test_what_ends_the_target_is_the_cause_whatever_else_differs():
+    death = difference("connection", "answered", "ended", kind="connection", at=5)
+    (found,) = causes.find([failed("a.a", difference("offset", 1, 2), death)]).causes
+    assert (found.path, found.pairs) == ("connection", (("answered", "ended"),))
+    assert wording.title(found).endswith("the broker died")
 
 
 def test_a_case_rests_on_what_explains_most_cases():

@@ -278,7 +278,7 @@ def test_replay_sends_a_case_again(tmp_path):
         )  # fmt: skip
         path = bundle.write(made, tmp_path)
         done = run("replay", path, "--target", word(liar), "--out", tmp_path / "again")
-        assert done.exit_code == 1
+        assert done.exit_code == 1, done.output
         assert "expected INVALID_PARTITIONS (37), got NONE (0)" in done.output
         assert bundle.read(next((tmp_path / "again").iterdir())).judge().kind == "DIVERGES"
         done = run("replay", path, "--target", word(honest))

@@ -7,6 +7,7 @@ import pytest
 from touchstone.harness.judgement import ending
 from touchstone.harness.judgement.compare import Difference
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
+from touchstone.harness.model.target import Death
 from touchstone.harness.model.transcript import Event, Header, Transcript
 from touchstone.reference_impl.wire import headers
 
@@ -45,14 +46,14 @@ KAFKA = seen((0, "sent"), (0, "received"), (1, "sent"), (1, "closed"), (2, "sent
     ],
 )
 def test_the_step_that_was_under_way(told, step):
-    found = ending.ended(Verdict(CONFORMS), seen(*told), KAFKA, "ended")
+    found = ending.ended(Verdict(CONFORMS), seen(*told), KAFKA, Death("ended"))
     assert found.kind == DIVERGES and ending.is_one(found)
     assert found.reason == f"the target ended while {step} was asked"
     assert found.differences[-1].step == step
 
 
 def test_both_sides_are_told():
-    found = ending.ended(Verdict(CONFORMS), seen((1, "sent"), (1, "closed")), KAFKA, "ended")
+    found = ending.ended(Verdict(CONFORMS), seen((1, "sent"), (1, "closed")), KAFKA, Death("ended"))
     (difference,) = found.differences
     assert (difference.path, difference.kind) == ("connection", "connection")
     assert (difference.oracle, difference.target) == ("closed", "ended")
@@ -62,11 +63,11 @@ def test_both_sides_are_told():
 def test_what_follows_from_the_end_is_not_told():
     early, late = (Difference(LABELS[at], "x", 1, 2, at=at) for at in (0, 2))
     verdict = Verdict(DIVERGES, differences=(early, late))
-    found = ending.ended(verdict, seen((1, "sent"), (1, "closed")), None, "ended")
+    found = ending.ended(verdict, seen((1, "sent"), (1, "closed")), None, Death("ended"))
     assert found.differences[0] == early and len(found.differences) == 2
 
 
 def test_our_own_mistake_stays_ours():
     verdict = Verdict(BROKEN, reason="ours")
-    assert ending.ended(verdict, seen(), None, "ended") is verdict
+    assert ending.ended(verdict, seen(), None, Death("ended")) is verdict
     assert not ending.is_one(verdict)

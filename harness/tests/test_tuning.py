@@ -54,6 +54,16 @@ def test_pace_is_set_for_the_run_and_put_back():
     assert cluster.own == {}
 
 
+def test_a_cluster_that_was_started_again_is_quickened_again():
+    cluster = Cluster()
+    tuning = Tuning(cluster)
+    tuning.quicken([QUICK])
+    with tuning.turn(QUICK, alone=False):
+        cluster.own.clear()
+        tuning.renew()
+        assert cluster.own == {PACE: "0", SHAPE_PACE: "0"}
+
+
 def test_a_cluster_that_takes_no_settings_is_judged_as_it_is():
     cluster = Cluster(PACE)
     tuning = Tuning(cluster)

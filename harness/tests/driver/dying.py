@@ -2,12 +2,14 @@
 
 import os
 import signal
+import sys
 
 from touchstone.harness.tests.small_kafka import CREATE_TOPICS, small_kafka, word
 
 
 def dies(key, version, answer):
     if key == CREATE_TOPICS and answer["topics"][0]["name"] == "deadly":
+        print("panic: it is deadly\n\ngoroutine 1 [running]:", file=sys.stderr, flush=True)
         os._exit(3)
     return answer
 

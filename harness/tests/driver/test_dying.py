@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from touchstone.harness.judgement import ending
+from touchstone.harness.judgement import bundle, ending
 from touchstone.harness.judgement.verdict import CONFORMS
 from touchstone.harness.model.steps import create_topic
 from touchstone.harness.run.ahead import Ahead
@@ -44,3 +44,11 @@ def test_who_ends_a_process_is_known_and_the_others_are_judged(tmp_path):
     assert killers == {"case-5", "case-15"}
     assert {v.kind for name, v in verdicts.items() if name not in killers} == {CONFORMS}
     assert judge.close() == []
+    for work in (work for work in works if work.key in killers):
+        judgement = work.case.judgement
+        assert (
+            "ask was asked: broker-0: exit code 3, panic: it is deadly" in judgement.verdict.reason
+        )
+        kept = bundle.of(work.case.case, judgement, "4.3")
+        assert kept.judge() == judgement.verdict, "it is judged again as it was"
+        assert "goroutine 1" in bundle.read(bundle.write(kept, tmp_path)).death.log
