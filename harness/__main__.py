@@ -39,6 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sim": ("harness.cli.sim:command", "Simulate a cluster under faults, seed by seed."),
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
     "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),
+    "causes": ("harness.cli.causes:command", "Tell the causes of a run's differences, or as JSON."),
     "pin": ("harness.cli.pin:command", "Write a run's differences as accepted divergences."),
     "compare": ("harness.cli.compare:command", "Show targets side by side, by suite and cause."),
     "verify": ("harness.cli.verify:command", "Refuse a cut, mixed or unexplained result."),

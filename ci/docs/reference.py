@@ -22,8 +22,9 @@ from ci.docs.words import ENVIRONMENT, FOOTER, HEADER, KINDS, LISTS, ROW
 from touchstone import plugin
 from touchstone.harness import exits
 from touchstone.harness.__main__ import COMMANDS, variable
+from touchstone.harness.judgement import effects, readers
 from touchstone.harness.model import pace, profiles
-from touchstone.harness.results import rows
+from touchstone.harness.results import causes_json, rows
 from touchstone.harness.targets import target_file
 from touchstone.harness.targets.description import OF_A_SETTING, PLACEHOLDERS
 from touchstone.reference_impl.broker.faults.switches import SWITCHES
@@ -285,8 +286,8 @@ def results_page() -> str:
         "each case, a footer. A file without a footer is incomplete and no reader takes it for a "
         f"result. This is schema {rows.SCHEMA}. A new field is no new schema; a field that changes "
         "its name or its meaning is one.",
-        "Beside it stand `TARGET.junit.xml`, `summary.md`, `index.html`, a manifest of the cases "
-        "that were planned, and `bundles/` with one file for each difference.",
+        "Beside it stand `TARGET.junit.xml`, `summary.md`, `index.html`, `causes.json`, a manifest "
+        "of the cases that were planned, and `bundles/` with one file for each difference.",
         "## Header",
         table(("field", "meaning"), ((code(name), HEADER.get(name, "")) for name in header)),
         "## Row of a case",
@@ -297,6 +298,27 @@ def results_page() -> str:
                        table(("field", "meaning"), ((code(k), v) for k, v in fields.items())))),
         "## Footer",
         table(("field", "meaning"), ((code(name), FOOTER.get(name, "")) for name in footer)),
+        "## causes.json",
+        "What the differences of a run come to, for programs; `touchstone causes RESULTS --json` "
+        "prints the same of any result files. A new field is no new schema here either.",
+        table(("field", "meaning"), ((code(k), v) for k, v in causes_json.FILE.items())),
+        "### A target",
+        table(("field", "meaning"), ((code(k), v) for k, v in causes_json.TARGET.items())),
+        "### A cause",
+        table(("field", "meaning"), ((code(k), v) for k, v in causes_json.CAUSE.items())),
+        f"Effects, from the gravest: {', '.join(map(code, effects.EFFECTS))}. Those hit: "
+        f"{', '.join(map(code, readers.WHO))}.",
+        "### Who asks",
+        "Whom a difference hits follows from who sends the request and who reads the field: in "
+        "Kafka 4.3.1, where no other release stands beside the class. Packages are shortened.",
+        table(("API", "asked by", "class"), ((code(name), who, code(source)) for name, (who, source)
+                                             in readers.SENDERS.items())),
+        "Fields that those do not read, and where an answer makes its reader raise:",
+        table(("API", "field", "read by"), ((code(api), code(path), who)
+                                            for (api, path), who in readers.FIELDS.items())),
+        table(("API", "field", "raises at", "why"), (
+            (code(api), code(path), at, why) for (api, path), (at, why) in readers.RAISES.items()
+        )),
         "## Verdicts",
         "From best to worst: " + ", ".join(code(kind) for kind in rows.VERDICTS) + ".",
     )  # fmt: skip

@@ -85,7 +85,8 @@ LISTS: dict[str, tuple[str, dict[str, str]]] = {
     "differences": ("Each entry of `differences`:", {
         "step": "label of the step", "path": "path of the field", "oracle": "Kafka's value",
         "target": "the target's value", "stands": "`claim`, `asked` or `setup`: how near it is to "
-        "what the claim is about", **_PLACE,
+        "what the claim is about", "entity": "what the nearest element around the field is called: "
+        "a topic, a setting, an API; or nothing", **_PLACE,
     }),
     "findings": ("Each entry of `findings`:", {
         "checker": "name of the checker", "step": "label of the step", "path": "path of the field",

@@ -4,15 +4,22 @@ A broker that answers one field wrongly fails a hundred claims, and a hundred re
 sentence that its author needs. Causes are found from rows alone, so old nights and other people's
 files can be asked too, in three steps.
 
-1. *Candidates of a case.* What differs in its first step that differs explains the rest: later
-   steps build on it. A setup step that ended otherwise, or answered another error code, goes first,
-   unless as many cases conform in spite of it, or the case could go on and met something of its
-   own: above all an end of the connection where Kafka answers. A step that answered, but never
-   what was waited for, is told by what it answered.
+1. *Candidates of a case.* What nothing before it excuses (`effects.INEXCUSABLE`) comes first: an
+   answer that cannot be read is none whatever was asked. Else what differs in its first step that
+   differs explains the rest, for later steps build on it; what no client can tell counts only where
+   nothing else differs. A setup step that ended otherwise, or answered another error code, goes
+   first, unless as many cases conform in spite of it, or the case could go on and met something of
+   its own: above all an end of the connection where Kafka answers. A number that a setup step
+   handed back explains later numbers, and nothing else. A step that answered, but never what was
+   waited for, is told by what it answered.
 2. *Identity.* Equal marks are one (`marks`), and so are those that only have another shape or are
    another sign of the same defect (`same_defect`).
 3. *Choice.* Each case rests on one of its candidates: the one that explains most cases of the run,
    then the graver, then the one that the claim names. So the fewest causes explain all cases.
+   What else differs in them lies behind it, is counted, and can be opened.
+
+Causes stand by what they do and to whom (`effects`), then by how many cases rest on them; those of
+which no client can tell come last and are counted apart.
 """
 
 from __future__ import annotations
@@ -24,7 +31,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from touchstone.harness.checkers.answer_parses import ANSWER
-from touchstone.harness.judgement import grades, same_defect
+from touchstone.harness.judgement import effects, grades, light, same_defect
 from touchstone.harness.judgement.marks import (
     ENDED,
     HANDED_BACK,
@@ -33,6 +40,7 @@ from touchstone.harness.judgement.marks import (
     Identity,
     Mark,
     Pair,
+    is_kafkas,
     marks,
     notes,
 )
@@ -42,7 +50,11 @@ from touchstone.harness.model.case_row import CaseRow
 
 # Codes of what is not there, or not yet: topics, partitions, leaders, coordinators, their ids.
 ABSENT = frozenset({3, 5, 6, 14, 15, 16, 100})
+# A wait for a group says nothing of topics.
+ABSENT_GROUPS = frozenset({14, 15, 16})
+OF_GROUPS = frozenset({"DescribeGroups", "FindCoordinator", "OffsetFetch"})
 ENDS_INSTEAD = (("answered", "closed"), ("answered", ENDED))
+_TELLING = (effects.ACCEPTS, effects.SILENT, effects.REFUSES)  # other values of a step follow
 IN_SPITE = 3  # so many times fewer cases that conform show that what they met prevents nothing
 
 
@@ -69,6 +81,15 @@ class Cause:
     unpinned: int = 0  # its cases that no pin explains
     also: tuple[Cause, ...] = ()  # other signs of the same defect; `cases` are those of all
     why: str = ""  # of such a sign: why it is told there
+    effect: str = effects.ODD
+    hits: str = ""  # whom
+    names: tuple[str, ...] = ()  # of Kafka's own things that it is about, the commonest first
+    behind: tuple[Cause, ...] = ()  # what else differs in its cases, which nobody has judged alone
+
+    @property
+    def is_light(self) -> bool:
+        """Whether no client can tell, or nothing is said of the target."""
+        return self.effect in effects.ASIDE
 
     @property
     def api(self) -> str | None:
@@ -79,7 +100,7 @@ class Cause:
 class Causes:
     """All causes of one target's rows, the gravest first; and what decides nothing."""
 
-    causes: tuple[Cause, ...]
+    causes: tuple[Cause, ...]  # the light ones last
     notes: tuple[Cause, ...]  # those of most cases first
     of_case: Mapping[str, Cause]
 
@@ -99,7 +120,10 @@ def find(rows: Iterable[CaseRow]) -> Causes:
         sign = mine[0][0]
         members = groups[head].setdefault(sign, [])
         members += [(row, mark) for one, mark in mine if one == sign]
-    causes = _ranked(_family(head, told, below) for head, told in groups.items())
+    causes = _ranked(
+        replace(_family(head, told, below), behind=_behind(told.values()))
+        for head, told in groups.items()
+    )
     of_case = {case: cause for cause in causes for case in cause.cases}
     return Causes(causes, _notes(every, failed, signs), of_case)
 
@@ -149,11 +173,14 @@ def _met_by_conforming(rows: Sequence[CaseRow]) -> Callable[[Identity], bool]:
 def _candidates(row: CaseRow, excused: Callable[[Identity], bool]) -> list[Mark]:
     """The marks of a DIVERGES row that may explain it: those of its first step that counts."""
     deciding = marks(row)
-    if fatal := [mark for mark in deciding if mark.pair[1] == ENDED]:
-        return fatal  # whatever else differs, nothing is graver
-    graver = [mark for mark in deciding if mark.identity.kind not in grades.NOTED]
-    deciding = graver or deciding
+    inexcusable = [mark for mark in deciding if effects.of(mark) in effects.INEXCUSABLE]
+    if inexcusable:
+        return [mark for mark in inexcusable if mark.at == inexcusable[0].at]
+    deciding = [mark for mark in deciding if not effects.is_light(mark)] or deciding
     first = [mark for mark in deciding if mark.at == deciding[0].at]
+    raising = [mark for mark in first if effects.of(mark) == effects.RAISES]
+    if raising and not any(effects.of(mark) in _TELLING for mark in first):
+        return raising
     in_vain = {mark.at for mark in notes(row) if mark.pair[1] == UNMET}
     before = [
         mark for mark in notes(row)
@@ -186,6 +213,11 @@ def _handed_back(mark: Mark) -> bool:
     return numbers and mark.identity.path.rpartition(".")[2] in HANDED_BACK
 
 
+def _is_such_a_number(mark: Mark) -> bool:
+    """Whether it is an epoch or a generation, in whatever answer."""
+    return mark.identity.path.rpartition(".")[2] in light.NUMBERS
+
+
 def _explains(mark: Mark, first: Iterable[Mark], *, in_vain: bool) -> bool:
     """Whether a setup step's oddity can be why the first step that counts differs.
 
@@ -194,13 +226,14 @@ def _explains(mark: Mark, first: Iterable[Mark], *, in_vain: bool) -> bool:
     unless a step could not be asked, or was told that something is not there.
     """
     if _handed_back(mark):
-        return True
+        return all(map(_is_such_a_number, first))
     if not explains(mark.identity.kind, mark.pair[1]):
         return False
     if not in_vain and mark.identity.path != ANSWER:
         return True
+    absent = ABSENT_GROUPS if mark.identity.api in OF_GROUPS else ABSENT
     return any(
-        one.pair[1] in (ABSENT if one.identity.kind == grades.CODE else WEAK) for one in first
+        one.pair[1] in (absent if one.identity.kind == grades.CODE else WEAK) for one in first
     )
 
 
@@ -238,7 +271,7 @@ def _chosen(candidates: Sequence[Sequence[Principal]]) -> list[Identity]:
         of_row.append({identity for identity, _ in marked})
         for place, (identity, mark) in enumerate(marked):
             explained[identity].add(number)
-            weight = grades.STANDS.index(mark.stands), _slight(mark.pair), place
+            weight = grades.STANDS.index(mark.stands), effects.is_light(mark), place
             first[identity] = min(first.get(identity, weight), weight)
 
     def merit(identity: Identity) -> tuple[Any, ...]:
@@ -262,11 +295,6 @@ def _chosen(candidates: Sequence[Sequence[Principal]]) -> list[Identity]:
     return [chosen[number] for number in range(len(candidates))]
 
 
-def _slight(pair: Pair) -> bool:
-    """Whether one side has null where the other has nothing in it: few clients could tell."""
-    return None in pair and any(side in ("", "[]", "{}") for side in pair)
-
-
 def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
     rows = list({row["case"]: row for row, _ in members}.values())
     pairs = Counter(mark.pair for _, mark in members)
@@ -275,6 +303,7 @@ def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
     common = pairs.most_common(1)[0][0]
     example, shown = next((row, mark) for row, mark in members if mark.pair == common)
     claims = {row["claim"] for row in rows}
+    names = Counter(mark.entity for _, mark in members if is_kafkas(mark.entity))
     known = {word: None for row in rows if (word := row.get("known"))}
     # One claim that tries many APIs names such a cause: no API would be the same in every run.
     id = identity.word if len(apis) == 1 else replace(identity, api=min(claims)).word
@@ -293,14 +322,34 @@ def _cause(identity: Identity, members: Sequence[Member]) -> Cause:
         awaited=identity.awaited,
         known=tuple(known),
         unpinned=sum(not row.get("known") for row in rows),
+        effect=effects.of(shown),
+        hits=effects.who(shown),
+        names=tuple(name for name, _ in names.most_common()),
     )
 
 
 def _ranked(found: Iterable[Cause]) -> tuple[Cause, ...]:
-    def rank(cause: Cause) -> tuple[bool, int, int, str]:
-        return not fatal(cause), grades.KINDS.index(cause.kind), -len(cause.cases), cause.id
+    def rank(cause: Cause) -> tuple[Any, ...]:
+        weight = effects.rank(cause.effect, cause.hits)
+        return *weight, -len(cause.cases), grades.KINDS.index(cause.kind), cause.id
 
     return tuple(sorted(found, key=rank))
+
+
+def _behind(signs: Iterable[Sequence[Member]]) -> tuple[Cause, ...]:
+    """What else differs in the cases of a cause and is not light, the gravest first."""
+    told: dict[str, set[Identity]] = defaultdict(set)
+    rows: dict[str, CaseRow] = {}
+    for members in signs:
+        for row, mark in members:
+            rows[row["case"]] = row
+            told[row["case"]].add(mark.identity)
+    groups: dict[Identity, list[Member]] = defaultdict(list)
+    for case, row in rows.items():
+        for mark in marks(row):
+            if mark.identity not in told[case] and not effects.is_light(mark):
+                groups[mark.identity].append((row, mark))
+    return _ranked(_cause(identity, members) for identity, members in groups.items())
 
 
 def _notes(
@@ -321,18 +370,15 @@ def _notes(
 
 
 def foremost(found: Sequence[Cause], count: int) -> list[Cause]:
-    """As many causes as can be shown: those that most cases rest on, still the gravest first.
+    """As many causes as can be shown: half of them the gravest, half those of most other cases.
 
-    The gravest alone would hide behind single lost connections what most of a run is about. What
-    ends the target is shown even if it is one case.
+    The gravest alone would hide behind single cases what most of a run is about. All stand from the
+    gravest down.
     """
-    most = sorted(found, key=lambda cause: (not fatal(cause), -len(cause.cases)))[:count]
-    return [cause for cause in found if cause in most]
-
-
-def fatal(cause: Cause) -> bool:
-    """Whether the target dies of it."""
-    return any(target == ENDED for _, target in cause.pairs)
+    first = (count + 1) // 2
+    most = sorted(found[first:], key=lambda cause: -len(cause.cases))[: count - first]
+    shown = {cause.id for cause in (*found[:first], *most)}
+    return [cause for cause in found if cause.id in shown]
 
 
 def version_words(versions: Sequence[int]) -> str:

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
+from touchstone.harness.judgement import light
 from touchstone.harness.judgement.grades import (
     ASKED,
     CONNECTION,
@@ -45,6 +46,7 @@ class Difference:
     api: str | None = None  # of the step, with the version that was asked
     version: int | None = None
     at: int = 0  # the step's place in its scenario, or that where its answer was awaited
+    entity: str = ""  # what the nearest element around it is called: a topic, a setting, an API
 
     def __str__(self) -> str:
         return f"{self.step}: {self.path}: oracle {self.oracle!r}, target {self.target!r}"
@@ -52,16 +54,24 @@ class Difference:
 
 def compare(oracle: Transcript, target: Transcript) -> list[Difference]:
     """Every difference between two transcripts of one scenario."""
-    return differences(normalise(oracle), normalise(target))
+    sides = normalise(oracle), normalise(target)
+    found = differences(*sides)
+    since = light.stale_since(oracle, target) if any(map(light.is_number, found)) else None
+    return found if since is None else differences(*sides, since)
 
 
-def differences(oracle: list[Reading], target: list[Reading]) -> list[Difference]:
-    """Every difference between two lists of Readings."""
+def differences(
+    oracle: list[Reading], target: list[Reading], stale_since: int | None = None
+) -> list[Difference]:
+    """Every difference between two lists of Readings; from the step at `stale_since` on, what the
+    target answers follows from a number of Kafka's (`light`).
+    """
     left = {reading.step: reading for reading in oracle}
     right = {reading.step: reading for reading in target}
     found: list[Difference] = []
     for step in sorted(left.keys() | right.keys()):
         found += _step(left.get(step), right.get(step))
+    found = light.graded(found, left, right, stale_since)
     return sorted(found, key=lambda one: one.at)
 
 

@@ -10,9 +10,11 @@ So everything that differs gets two grades. `stands` says how near it is to what
 
 `kind` says what is wrong: `connection` (a step ended in another way, frames, bytes that do not
 decode), `code` (an error code), `check` (a property of the protocol), `absence` (a field or element
-that only one side has, or null against a value), `value`, `order` (of an array in which clients
-look for keys), `prose` (text for people). Kinds stand in KINDS from the gravest to the lightest,
-which is also the order in which causes are told.
+that only one side has, or null against a value), `value`, and what no client can tell (`light`):
+`number` (an epoch or generation that counts from elsewhere), `stale` (what follows from such a
+number of Kafka's that the case itself names), `filler` (what stands beside an error code), `order`
+(of an array in which clients look for keys), `prose` (text for people). Kinds stand in KINDS from
+the gravest to the lightest.
 
 A claim without an expectation and without an API is about the whole conversation: there, and where
 no step at all would be asked, every step is.
@@ -33,10 +35,11 @@ from touchstone.harness.model.transcript import Transcript
 
 CLAIM, ASKED, SETUP = "claim", "asked", "setup"
 STANDS = (CLAIM, ASKED, SETUP)
-CONNECTION, CODE, CHECK, ABSENCE, VALUE, ORDER, PROSE = (
-    "connection", "code", "check", "absence", "value", "order", "prose",
+CONNECTION, CODE, CHECK, ABSENCE, VALUE, NUMBER, STALE, FILLER, ORDER, PROSE = (
+    "connection", "code", "check", "absence", "value", "number", "stale", "filler", "order",
+    "prose",
 )  # fmt: skip
-KINDS = (CONNECTION, CODE, CHECK, ABSENCE, VALUE, ORDER, PROSE)
+KINDS = (CONNECTION, CODE, CHECK, ABSENCE, VALUE, NUMBER, STALE, FILLER, ORDER, PROSE)
 NOTED = frozenset({ORDER, PROSE})  # kinds on which no client acts
 
 MISSING = "(missing)"  # what one side has in place of a field or element that it lacks
@@ -52,6 +55,7 @@ PROSE_FIELDS = frozenset(
 BY_KEY = frozenset({("ApiVersions", "api_keys")})
 PROSE_CHECKS = frozenset({"error-messages"})
 MADE = "made"  # how a set-up step ended whose topics were made in another way than asked
+UNOFFERED = "unoffered"  # path of a version that was not offered and not refused
 VERSION = "version"  # a step was asked in another version (harness/model/served_versions.py)
 ENDINGS = frozenset({"connection", "outcome", "frames", "size"})  # paths of how a step went
 

@@ -15,6 +15,7 @@ that heads them, with the argument:
 - One rule that is broken in several APIs: Kafka refuses with the same error code and the target
   does not, in claims that prove the same clause of the behaviour catalogue, or in the same words of
   Kafka's, of which one text alone may be what it always says with that code.
+- One thing of Kafka's that is not there, a topic, a setting or a feature, wherever it is missed.
 - What a broker's death costs, where something that the same clause asks for was missing before
   anybody died: a successor cannot know what was never written.
 """
@@ -28,10 +29,19 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from touchstone.harness.judgement import grades
-from touchstone.harness.judgement.marks import EVERY, HANDED_BACK, Identity, Mark, Pair, starred
+from touchstone.harness.judgement.marks import (
+    EVERY,
+    HANDED_BACK,
+    LACKS,
+    Identity,
+    Mark,
+    Pair,
+    starred,
+)
 from touchstone.harness.model.case_row import CaseRow
 
 Principal = tuple[Identity, Mark]  # the identity that a mark counts for, and the mark
+UNKNOWN = ((0, 3), (0, 100))  # NONE of Kafka's, UNKNOWN_TOPIC_OR_PARTITION or UNKNOWN_TOPIC_ID
 TEXTS = 2  # of one error code, all of which Kafka says in both APIs: no standard text
 _CLAUSE = re.compile(r"(?!KIP-)[A-Z]+-\d+")  # a KIP is a whole feature, no rule
 
@@ -130,6 +140,8 @@ def _variant(row: CaseRow, mark: Mark) -> Hashable:
         answered,
         identity.checker,
         identity.awaited,
+        identity.manner,
+        identity.entity,
     )
 
 
@@ -149,6 +161,8 @@ def _moved(row: CaseRow, mark: Mark) -> Hashable:
         mark.pair,
         identity.checker,
         identity.awaited,
+        identity.manner,
+        identity.entity,
     )
 
 
@@ -162,6 +176,7 @@ def _across_apis(row: CaseRow, mark: Mark) -> Hashable:
         identity.codes,
         identity.checker,
         identity.awaited,
+        identity.manner,
     )
 
 
@@ -197,7 +212,8 @@ def families(
     signs = {sign.identity: sign for sign in _signs(rows, candidates)}
     union = _Union(signs, lambda identity: _telling(signs[identity]))
     why: dict[Identity, str] = {}
-    for one, other, reason in (*_shapes(signs.values()), *_refusals(signs.values())):
+    alike = (*_shapes(signs.values()), *_refusals(signs.values()), *_lacks(signs.values()))
+    for one, other, reason in alike:
         union.join(one, other)
         why[one] = why[other] = reason
     heads = {identity: (union.leader(identity), why[identity]) for identity in why}
@@ -289,6 +305,17 @@ def _refusals(signs: Iterable[_Sign]) -> Iterator[Joined]:
                 yield one.identity, other.identity, f"the same rule, {clauses[0]}"
             elif len(one.texts & other.texts) >= TEXTS:
                 yield one.identity, other.identity, "Kafka refuses it in the same words"
+
+
+def _lacks(signs: Iterable[_Sign]) -> Iterator[Joined]:
+    """One name of Kafka's that is missing, or is said to be unknown where Kafka knows it."""
+    missing: dict[str, list[Identity]] = defaultdict(list)
+    for sign in signs:
+        one = sign.identity
+        if one.entity and (one.manner == LACKS or one.codes in UNKNOWN):
+            missing[one.entity].append(one)
+    for name, (first, *others) in missing.items():
+        yield from ((first, other, f"there is no {name}") for other in others)
 
 
 def _deaths(signs: Iterable[_Sign]) -> Iterator[Joined]:

@@ -266,17 +266,34 @@ def _error_codes(value: object) -> Iterable[int]:
 def unsupported(
     api: int, version: int, advertised: Mapping[int, tuple[int, int]], probe: Transcript
 ) -> Verdict | None:
-    """UNSUPPORTED when ApiVersions omits the version and the probe of it was refused; else None.
+    """The verdict on a version that ApiVersions omits, by the first request of it in a transcript:
+    UNSUPPORTED if that is refused. Else DIVERGES, whatever it was answered: who answers what it
+    does not offer is not held against Kafka field by field, since no client asks it.
 
-    Advertised and refused is not unsupported: the case goes on and DIVERGES.
+    None where nothing is to be said: of a version that is advertised (advertised and refused is not
+    unsupported: the case goes on and DIVERGES), and where nobody asked for an answer.
     """
     low, high = advertised.get(api, (0, -1))
-    if low <= version <= high:
-        return None
-    refused = [one for one in probe.round_trips if one.event.api == api and is_refusal(one)]
-    if not refused:
+    trips = [
+        one for one in probe.round_trips
+        if (one.event.api, one.event.version) == (api, version) and not one.event.silent
+    ]  # fmt: skip
+    if low <= version <= high or not trips:
         return None
     offered = f"{low} to {high}" if high >= 0 else "not at all"
+    told = f"version {version} is advertised {offered}"
+    if is_refusal(trips[0]):
+        return Verdict(UNSUPPORTED, probe.connection, f"{told} and refused")
+    answered = trips[0].received is not None
     return Verdict(
-        UNSUPPORTED, probe.connection, f"version {version} is advertised {offered} and refused"
-    )
+        DIVERGES, probe.connection, f"{told} and {'answered' if answered else 'not refused'}",
+        differences=(_unoffered(trips[0], answered),),
+    )  # fmt: skip
+
+
+def _unoffered(trip: RoundTrip, answered: bool) -> Difference:
+    name = trip.event.api_name
+    return Difference(
+        trip.label, grades.UNOFFERED, "refused", "answered" if answered else "not refused",
+        kind=grades.CHECK, api=name, version=trip.event.version, at=trip.at, entity=name or "",
+    )  # fmt: skip

@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from touchstone.harness.checkers.answer_parses import ANSWER
-from touchstone.harness.judgement import grades
-from touchstone.harness.judgement.causes import Cause, fatal, version_words
+from touchstone.harness.judgement import effects, grades
+from touchstone.harness.judgement.causes import Cause, version_words
 from touchstone.harness.model.expect import CLIENT
 from touchstone.reference_impl.wire.errors import name_of
 
 LONGEST = 100  # characters of one value
 APIS = 4  # named of a cause that is in many
+NAMES = 2  # of what a cause is about, in its title
 TARGET = "this target"
 INSTALLED = "touchstone."  # modules of the installed package, which have no path of their own
 # How a step of one side ended -> what that side does.
@@ -143,13 +144,22 @@ def apis(cause: Cause) -> str:
 
 
 def title(cause: Cause) -> str:
-    """API, versions and field of a cause."""
+    """API, versions and field of a cause, and what of Kafka's it is about."""
     place = cause.path if cause.path not in ("connection", grades.MADE, "") else ""
     if place == ANSWER and cause.api is not None:
         place = "its answer cannot be parsed"
-    if fatal(cause):
+    if cause.effect == effects.ENDS:
         place = "the broker died"
-    return f"{apis(cause)}: {place}" if place else apis(cause)
+    names = ", ".join(cause.names[:NAMES]) + others(len(cause.names) - NAMES, "name")
+    if cause.path == grades.UNOFFERED:
+        return f"versions that it does not offer of {names}"
+    where = f"{apis(cause)}: {place}" if place else apis(cause)
+    return f"{where} of {names}" if names else where
+
+
+def effect(cause: Cause) -> str:
+    """What a cause does and whom it hits: "raises; hits an admin tool"."""
+    return f"{cause.effect}; hits {cause.hits}"
 
 
 def sentence(cause: Cause) -> str:
@@ -158,6 +168,8 @@ def sentence(cause: Cause) -> str:
     wanted, got = cause.pairs[0]
     if cause.sentence:
         return cause.sentence
+    if cause.path == grades.UNOFFERED:
+        return f"{kafka(release)} refuses what it does not offer, {TARGET} does not"
     if cause.expected and (isinstance(wanted, str) or cause.step == CLIENT):
         text = f"{expectation(cause.path, str(wanted), str(got))} of {TARGET}"
     elif cause.awaited:
@@ -170,10 +182,17 @@ def sentence(cause: Cause) -> str:
 
 def _of_death(cause: Cause) -> str:
     """While what a target died, and what is known of its processes; empty of one that lives."""
-    if not fatal(cause):
+    if cause.effect != effects.ENDS:
         return ""
     said = (cause.example.get("reason") or "").partition(" was asked: ")[2]
     return f" while {cause.step} is asked" + (f" ({said})" if said else "")
+
+
+def behind(cause: Cause) -> str:
+    """How much else differs in a cause's cases, which may be a consequence or a defect of its own;
+    nothing where nothing does.
+    """
+    return f"behind it: {counted(len(cause.behind), 'other difference')}" if cause.behind else ""
 
 
 def also(sign: Cause) -> str:

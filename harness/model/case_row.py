@@ -34,6 +34,7 @@ class DifferenceSign(Sign, total=False):
 
     oracle: Any
     target: Any
+    entity: str  # what the nearest element around it is called
 
 
 class FindingSign(Sign, total=False):

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from touchstone.harness.model.scenario import Ask, Scenario, Send, Step, Until
+from touchstone.harness.model.scenario import Ask, Scenario, Send, Step, Until, asked
 
 MEANS_THE_SAME = {
     "CreateTopics": (2, 7), "DeleteRecords": (0, 2), "DeleteTopics": (1, 5),
@@ -48,6 +48,17 @@ def asking(scenario: Scenario, versions: Mapping[str, int]) -> Scenario:
         for label, step in zip(scenario.labels, scenario.steps, strict=True)
     )
     return replace(scenario, steps=steps)
+
+
+def up_to(scenario: Scenario, api: str, version: int) -> Scenario | None:
+    """Return the scenario up to its first request of this version; None where its answer is awaited
+    by a step of its own, or nobody asks.
+    """
+    for number, step in enumerate(map(asked, scenario.steps), 1):
+        if isinstance(step, Ask | Send) and (step.api, step.version) == (api, version):
+            own = replace(scenario, steps=scenario.steps[:number])
+            return own if isinstance(step, Ask) else None
+    return None
 
 
 def _in(step: Step, version: int) -> Step:

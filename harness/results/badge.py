@@ -56,12 +56,16 @@ def of(reports: Sequence[Report]) -> Badge:
         return Badge(label, "harness broke", GREY)
     if not judged:
         return Badge(label, "nothing judged", GREY)
-    fresh = sum(len(report.fresh) for report in reports)
+    fresh, light = (
+        sum(map(len, found))
+        for found in ([one.fresh for one in reports], [one.light for one in reports])
+    )
     told = f"{counted[CONFORMS]:,} of {judged:,} conform"
     cut = any(report.cut for report in reports)
     told = f"incomplete, {told}" if cut else told
-    if fresh:
-        return Badge(label, f"{told}, {wording.counted(fresh, 'cause')}", RED)
+    if fresh or light:
+        words = wording.counted(fresh, "cause") if fresh else wording.counted(light, "light cause")
+        return Badge(label, f"{told}, {words}", RED)
     known = counted[DIVERGES] or any(report.surprises for report in reports)
     return Badge(label, told, YELLOW if known or cut else GREEN)
 

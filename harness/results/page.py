@@ -15,13 +15,14 @@ from touchstone.harness.judgement import card, wording
 from touchstone.harness.judgement.card import Card, Evidence
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.model.case_row import CaseRow
-from touchstone.harness.results.summary import Report, cases, headline, settings
+from touchstone.harness.results.summary import LIGHT, Report, cases, headline, settings
 from touchstone.harness.run import tally
 from touchstone.harness.shown import html as escape
 
 CSS = Path(__file__).with_name("page.css")
 CASES = 25  # of one cause that open to what differs
 NAMED = 1000  # of one cause that are named at all
+BEHIND, FEW = 25, 5  # differences behind a cause, and cases that are named of each
 OPEN = 3  # as many causes are shown open; of more the list itself is what one wants to see
 Example = Callable[[CaseRow], Card | None]  # a row -> its card with request, if stored
 
@@ -76,6 +77,10 @@ def _target(report: Report, example: Example) -> list[str]:
     if report.pinned:
         found.append("<h3>Known: every case is pinned</h3>")
         found += [_cause(cause, report, example, False) for cause in report.pinned]
+    if report.light:
+        found.append(f'<h3>{escape(LIGHT[:1].upper() + LIGHT[1:])}</h3><div class="notes">')
+        found += [_cause(cause, report, example, False) for cause in report.light]
+        found.append("</div>")
     if report.causes.notes:
         found.append('<h3>Notes: they decide nothing</h3><div class="notes">')
         found += [_cause(note, report, lambda row: None, False) for note in report.causes.notes]
@@ -98,18 +103,40 @@ def _cause(cause: Cause, report: Report, example: Example, opened: bool) -> str:
     )
     return (
         f'<details class="cause"{" open" if opened else ""} id="{escape(cause.id)}">'
-        f'<summary><span class="kind">{escape(cause.kind)}</span>'
+        f'<summary><span class="kind" title="hits {escape(cause.hits)}">{escape(cause.effect)}'
+        f"</span>"
         f"<b>{escape(wording.title(cause))}</b>"
         f'<span class="count">{escape(cases(cause))}</span>'
         f'<span class="says">{escape(wording.sentence(cause))}</span></summary>'
-        f'<p class="dim"><code>{escape(cause.id)}</code>{_pairs(cause)}</p>{_also(cause)}'
-        f"{show_card(full)}{_cases(cause, report)}</details>"
+        f'<p class="dim"><code>{escape(cause.id)}</code>; {escape(wording.effect(cause))}'
+        f"{_pairs(cause)}</p>{_also(cause)}"
+        f"{show_card(full)}{_cases(cause, report)}{_behind(cause)}</details>"
     )
 
 
 def _also(cause: Cause) -> str:
     signs = "".join(f"<li>{escape(wording.also(sign))}</li>" for sign in cause.also)
     return f"<ul>{signs}</ul>" if signs else ""
+
+
+def _behind(cause: Cause) -> str:
+    """What else differs in its cases, with the names of those."""
+    if not cause.behind:
+        return ""
+    items = (
+        f"<li>{escape(wording.title(one))}: {escape(wording.sentence(one))}"
+        f'<br><code class="dim">{escape(_some(one.cases))}</code></li>'
+        for one in cause.behind[:BEHIND]
+    )
+    more = len(cause.behind) - BEHIND
+    rest = f"<p>... and {more:,} more: see causes.json</p>" if more > 0 else ""
+    head = f"<summary>{escape(wording.behind(cause))}</summary>"
+    return f"<details>{head}<ul>{''.join(items)}</ul>{rest}</details>"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - FEW
+    return ", ".join(names[:FEW]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _pairs(cause: Cause) -> str:

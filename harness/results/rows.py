@@ -147,7 +147,7 @@ def difference(one: Difference) -> DifferenceSign:
     return {
         "step": one.step, "path": one.path, "oracle": plain(one.oracle),
         "target": plain(one.target), "stands": one.stands, "kind": one.kind, "api": one.api,
-        "version": one.version, "at": one.at,
+        "version": one.version, "at": one.at, "entity": one.entity,
     }  # fmt: skip
 
 

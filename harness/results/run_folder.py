@@ -4,6 +4,7 @@
     DIR/RUN/TARGET.junit.xml   for CI servers (`junit`)
     DIR/RUN/summary.md         causes first, for a CI job's summary (`summary`)
     DIR/RUN/index.html         the same, each cause with its cases (`page`)
+    DIR/RUN/causes.json        causes for programs (`causes_json`)
     DIR/RUN/bundles/           failing cases as files
     DIR/RUN/badge.svg          the run in two words (`badge`), and badge.json for badge servers
     DIR/RUN/SHA256SUMS         checksums of all of them (`sums`), for `touchstone verify`
@@ -23,11 +24,11 @@ from touchstone.harness.judgement.card import Card
 from touchstone.harness.known import Surprise
 from touchstone.harness.model import former_ids
 from touchstone.harness.model.case_row import CaseRow
-from touchstone.harness.results import badge, jsonl, page, summary, sums
+from touchstone.harness.results import badge, causes_json, jsonl, page, summary, sums
 from touchstone.harness.results.jsonl import BadResults
 from touchstone.harness.results.summary import Report
 
-SUMMARY, PAGE = "summary.md", "index.html"
+SUMMARY, PAGE, CAUSES = "summary.md", "index.html", "causes.json"
 BADGE, ENDPOINT = "badge.svg", "badge.json"
 Surprises = Mapping[str, Sequence[Surprise]]  # by target
 
@@ -54,14 +55,15 @@ def reports(
 def write(
     folder: Path, surprises: Surprises | None = None, cut: frozenset[str] = frozenset()
 ) -> None:
-    """Summary, page, badge and checksums of a run's folder; nothing where no file is whole. The
-    run of the targets in `cut` was ended from outside: they are shown as far as it came.
+    """Summary, page, causes, badge and checksums of a run's folder; nothing where no file is whole.
+    The run of the targets in `cut` was ended from outside: they are shown as far as it came.
     """
     found = reports(folder, surprises, cut)
     if not found:
         return
     (folder / SUMMARY).write_text(summary.markdown(found), encoding="utf-8")
     (folder / PAGE).write_text(page.render(found, example_in(folder)), encoding="utf-8")
+    (folder / CAUSES).write_text(causes_json.dumps(found), encoding="utf-8")
     told = badge.of(found)
     (folder / BADGE).write_text(badge.svg(told), encoding="utf-8")
     (folder / ENDPOINT).write_text(badge.endpoint(told), encoding="utf-8")

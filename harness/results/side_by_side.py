@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from touchstone.harness.judgement import grades, wording
+from touchstone.harness.judgement import effects, wording
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.harness.results import page, scopes, since, summary
@@ -24,6 +25,7 @@ from touchstone.harness.shown import markdown as marked
 CAUSES = 40  # in Markdown; the page has all
 CASES = 20  # named of what a later run brought, of one cause, in Markdown
 NOTHING = "·"
+LIGHT = "no client can tell"  # cases that differ in nothing else
 Table = tuple[list[str], list[list[str]]]  # head and body
 
 
@@ -38,15 +40,17 @@ def names(reports: Sequence[Report]) -> list[str]:
 
 def by_target(reports: Sequence[Report]) -> Table:
     """One line per target: what it was held against and what it came to."""
-    head = ["target", "held against", "conform", "diverge", "causes", "not judged"]
+    head = ["target", "held against", "conform", "diverge", "causes", LIGHT, "not judged"]
     body = []
     for name, report in zip(names(reports), reports, strict=True):
         counted = Counter(row["verdict"] for row in report.rows)
         judged = counted[CONFORMS] + counted[DIVERGES]
+        found = report.causes.causes
+        light = sum(len(cause.cases) for cause in found if cause.is_light)
         body.append([
             name, report.header["oracle"], _part(counted[CONFORMS], judged),
-            f"{counted[DIVERGES]:,}", f"{len(report.causes.causes):,}",
-            f"{len(report.rows) - judged:,}",
+            f"{counted[DIVERGES]:,}", f"{sum(not cause.is_light for cause in found):,}",
+            f"{light:,}", f"{len(report.rows) - judged:,}",
         ])  # fmt: skip
     return head, body
 
@@ -94,19 +98,19 @@ def by_cause(reports: Sequence[Report]) -> Table:
         for cause in report.causes.causes:
             found.setdefault(cause.id, {})[column] = cause
 
-    def rank(columns: Mapping[int, Cause]) -> tuple[int, int, int]:
-        kind = min(grades.KINDS.index(cause.kind) for cause in columns.values())
-        return kind, -len(columns), -sum(len(cause.cases) for cause in columns.values())
+    def rank(columns: Mapping[int, Cause]) -> tuple[Any, ...]:
+        weight = min(effects.rank(cause.effect, cause.hits) for cause in columns.values())
+        return weight, -len(columns), -sum(len(cause.cases) for cause in columns.values())
 
     body = []
     for id, columns in sorted(found.items(), key=lambda item: (rank(item[1]), item[0])):
         first = next(iter(columns.values()))
         counts = (columns.get(column) for column in range(len(reports)))
         body.append([
-            wording.title(first), wording.sentence(first),
+            wording.title(first), wording.sentence(first), first.effect, first.hits,
             *(NOTHING if cause is None else f"{len(cause.cases):,}" for cause in counts), id,
         ])  # fmt: skip
-    return ["where", "what", *names(reports), "cause"], body
+    return ["where", "what", "effect", "hits", *names(reports), "cause"], body
 
 
 def _cell(counted: Counter[str] | None) -> str:

@@ -1,9 +1,9 @@
 """What a run found out about one target, as a person reads it: the causes first. Pure.
 
 The same parts in the same order in the terminal and in Markdown (the summary of a CI job, a pull
-request): how it came out in one line, causes from the gravest down, notes that decide nothing, the
-table by suite, what was not run and why, what was in scope. Everything is made from rows, so a file
-of last night gives the same text.
+request): how it came out in one line, causes from the gravest down, what no client can tell, notes
+that decide nothing, the table by suite, what was not run and why, what was in scope. Everything is
+made from rows, so a file of last night gives the same text.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from touchstone.harness.known import Surprise
 from touchstone.harness.model.case_row import CaseRow, Header
 from touchstone.harness.run import tally
 
+LIGHT = "what no client can tell (cases that differ in nothing else)"
 CAUSES, NOTES = 20, 8  # shown; the others are counted and stand on the page
 JUDGED = (CONFORMS, DIVERGES)
 
@@ -47,8 +48,13 @@ class Report:
 
     @property
     def fresh(self) -> list[Cause]:
-        """Causes with a case that no pin explains."""
-        return [cause for cause in self.causes.causes if cause.unpinned]
+        """Causes with a case that no pin explains, without the light ones."""
+        return [one for one in self.causes.causes if one.unpinned and not one.is_light]
+
+    @property
+    def light(self) -> list[Cause]:
+        """Those of which no client can tell; cases rest on them where nothing else differs."""
+        return [one for one in self.causes.causes if one.unpinned and one.is_light]
 
     @property
     def shown(self) -> list[Cause]:
@@ -81,12 +87,16 @@ def headline(report: Report) -> str:
     header = report.header
     who = f"{report.target} against {header['oracle']}"
     who += f": {report.cut}" if report.cut else ""
-    cases = sum(cause.unpinned for cause in report.fresh)
-    if not cases:
+    cases, light = (
+        sum(cause.unpinned for cause in found) for found in (report.fresh, report.light)
+    )
+    if not cases + light:
         judged = any(row["verdict"] in JUDGED for row in report.rows)
         return f"{who}: {'no new difference' if judged else 'no case could be judged'}"
     causes_ = wording.counted(len(report.fresh), "cause")
-    return f"{who}: {wording.counted(cases, 'case')} diverge{'s' if cases == 1 else ''}, {causes_}"
+    told = f"{wording.counted(cases, 'case')} diverge{'s' if cases == 1 else ''}, {causes_}"
+    more = f"; {wording.counted(light, 'case')} only in what no client can tell" if light else ""
+    return f"{who}: {told}{more}"
 
 
 def settings(header: Header) -> list[str]:
@@ -108,7 +118,8 @@ def lines(report: Report) -> list[str]:
     for number, cause in enumerate(report.shown, 1):
         found += [*_cause(number, cause, report.header), ""]
     found += [f"{more} (index.html has them all)", ""] if (more := _more(report)) else []
-    found += _notes(report)
+    found += _listed(f"{LIGHT}:", report.light)
+    found += _listed("notes (they decide nothing):", report.causes.notes)
     found += tally.table("suite", report.rows)
     return [shown.block(text) for text in (*found, *_below(report))]
 
@@ -129,6 +140,7 @@ def _cause(number: int, cause: Cause, header: Header) -> list[str]:
     return [
         f"{number:>2}. {wording.title(cause)}  [{cause.id}]",
         f"    {wording.sentence(cause)}",
+        f"    {'; '.join(filter(None, (wording.effect(cause), wording.behind(cause))))}",
         *(f"    {wording.also(sign)}" for sign in cause.also),
         f"    {cases(cause)}; for example {cause.example['case']}, step {cause.step!r}:",
         f"    {cause.example['sentence']}",
@@ -143,13 +155,13 @@ def cases(cause: Cause) -> str:
     return f"{text}, {pinned} of them known" if pinned and cause.unpinned else text
 
 
-def _notes(report: Report) -> list[str]:
-    found = report.causes.notes
+def _listed(head: str, found: Sequence[Cause]) -> list[str]:
+    """The first of many small things, each in one line."""
     if not found:
         return []
     told = [f"  {note(one)}" for one in found[:NOTES]]
     more = [f"  ... and {len(found) - NOTES} more"] if len(found) > NOTES else []
-    return ["notes (they decide nothing):", *told, *more, ""]
+    return [head, *told, *more, ""]
 
 
 def note(one: Cause) -> str:
@@ -181,11 +193,8 @@ def _sections(report: Report) -> list[str]:
         parts += [_causes_table(report)]
         for number, cause in enumerate(report.shown, 1):
             parts.append(_cause_details(number, cause, report))
-    if report.causes.notes:
-        count = len(report.causes.notes)
-        told = "\n".join(f"- {shown.markdown(note(one))}" for one in report.causes.notes[:CAUSES])
-        told += f"\n\n... and {count - CAUSES} more notes" if count > CAUSES else ""
-        parts.append(_folded(f"{wording.counted(count, 'note')} (they decide nothing)", told))
+    parts += _folded_list("light cause", f": {LIGHT}", report.light)
+    parts += _folded_list("note", " (they decide nothing)", report.causes.notes)
     rows = [
         [suite, *(str(counted[word] or "") for word in tally.COLUMNS)]
         for suite, counted in tally.by_suite(report.rows)
@@ -195,12 +204,25 @@ def _sections(report: Report) -> list[str]:
     return parts
 
 
+def _folded_list(noun: str, about: str, found: Sequence[Cause]) -> list[str]:
+    """Small things, the first by name; nothing where there are none."""
+    if not found:
+        return []
+    told = "\n".join(f"- {shown.markdown(note(one))}" for one in found[:CAUSES])
+    more = len(found) - CAUSES
+    told += f"\n\n... and {more} more {noun}s" if more > 0 else ""
+    return [_folded(f"{wording.counted(len(found), noun)}{about}", told)]
+
+
 def _causes_table(report: Report) -> str:
     rows = [
-        [str(number), wording.title(cause), _sentences(cause), str(len(cause.cases))]
+        [
+            str(number), wording.title(cause), _sentences(cause), cause.effect, cause.hits,
+            str(len(cause.cases)),
+        ]
         for number, cause in enumerate(report.shown, 1)
-    ]
-    text = table(["", "where", "what", "cases"], rows)
+    ]  # fmt: skip
+    text = table(["", "where", "what", "effect", "hits", "cases"], rows)
     return f"{text}\n\n{_more(report)}".rstrip()
 
 

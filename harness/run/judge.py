@@ -3,14 +3,15 @@
 The judge decides what a claim's cases are (the versions of the oracle's release), brings scenario
 and target together (`driver.turns`), asks the oracle, and lets `verdict` judge. Three promises. A
 target that cannot be reached, or stops answering, costs a bounded time, then the rest is
-INCONCLUSIVE and the report is whole. UNSUPPORTED is proved by a probe, once per API and version.
-Whatever goes wrong in here is BROKEN, with the stack.
+INCONCLUSIVE and the report is whole. UNSUPPORTED is proved: what a case is about by its own
+request, what its other steps need by a probe, once per API and version. Whatever goes wrong in here
+is BROKEN, with the stack.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -203,9 +204,9 @@ class Judge:
         try:
             made: frozenset[str] = frozenset()
             versions: dict[str, int] = {}
-            found = self._unsupported(case, scenario)
+            found, made, versions = self._lacking(case, scenario, expectation)
             if found is None:
-                found, made, versions = self._lacking(case, scenario, expectation)
+                found = self._unsupported(case, scenario, expectation, made, versions, nonce)
             if found is not None:
                 return without(found)
             # First: do not trouble the target when nobody can judge; and its own numbers of groups
@@ -257,11 +258,41 @@ class Judge:
             return True
         return low <= case.version <= high
 
-    def _unsupported(self, case: CaseId, scenario: Scenario) -> Verdict | None:
-        """UNSUPPORTED, proved once per API and version; None when the case must be run."""
+    def _unsupported(
+        self, case: CaseId, scenario: Scenario, expectation: Expectation, made: frozenset[str],
+        versions: Mapping[str, int], nonce: str,
+    ) -> Verdict | None:  # fmt: skip
+        """The verdict on what the case is about, where the target does not offer it, by the case's
+        own request with what stands before it; by a bare probe where that cannot be sent. None when
+        the case must be run.
+        """
         if case.claim.api is None or case.version is None or self.target.kind == "recorded":
             return None
-        return self._proved(case.claim.api, case.version, scenario)
+        api, version = case.claim.api, case.version
+        if self._offers(by_name(api).key, version):
+            return None
+        own = served_versions.up_to(scenario, api, version)
+        if own is None:
+            return self._proved(api, version, scenario)
+        run = served_versions.asking(own, versions)
+        waits = grades.prepares(scenario, expectation, case) & set(run.labels)
+        try:
+            seen = self._run(case, run, f"{nonce}/own", prepares=waits, made=made)
+        except (Unavailable, Unharmable):  # the cluster of the scenario cannot be had
+            return self._proved(api, version, scenario)
+        offered = self.target.advertised()
+        found = unsupported(by_name(api).key, version, offered, seen.transcript)
+        return self._proved(api, version, scenario) if found is None else found
+
+    def _offers(self, key: int, version: int) -> bool:
+        """Whether the target advertises the version; whoever does not even answer ApiVersions is
+        judged by its cases.
+        """
+        try:
+            low, high = self.target.advertised().get(key, (0, -1))
+        except (probe.NotReady, OSError):
+            return True
+        return low <= version <= high
 
     def _lacking(
         self, case: CaseId, scenario: Scenario, expectation: Expectation
@@ -278,7 +309,8 @@ class Judge:
             return None, frozenset(), versions
         for label, api, version in _needs(scenario):
             low, high = self.table.get(by_name(api).key, (0, -1))
-            if not low <= version <= high:
+            is_subject = (api, version) == (case.claim.api, case.version)
+            if is_subject or not low <= version <= high:
                 continue
             other = self._otherwise(case, api, version)
             if other is not None:
@@ -330,13 +362,9 @@ class Judge:
             return self._probes[wanted]
 
     def _probe(self, api: str, key: int, version: int, where: Scenario) -> Verdict | None:
-        try:
-            offered = self.target.advertised()
-        except (probe.NotReady, OSError):
-            return None  # whoever does not even answer ApiVersions is judged by its cases
-        low, high = offered.get(key, (0, -1))
-        if low <= version <= high:
+        if self._offers(key, version):
             return None
+        offered = self.target.advertised()
         steps = (Ask(api, version, {}, name="probe"),)
         try:
             seen = self.turns.ask(replace(where, steps=steps), f"{self.nonce}/probe")

@@ -27,10 +27,10 @@ def struct(texts: tuple[str, ...], answers: tuple[str, ...] = ()) -> t.StructTyp
 
 
 ANSWERS = ("oracle", "target")
-DIFFERENCE = struct(("step", "path", "stands"), ANSWERS)
+DIFFERENCE = struct(("step", "path", "stands", "entity"), ANSWERS)
 FINDING = struct(("checker", "step", "path", "sentence", "stands"))
 FAILURE = struct(("step", "path", "wanted", "got"))
-NOTE = struct(("checker", "step", "path", "sentence", "stands"), ANSWERS)
+NOTE = struct(("checker", "step", "path", "sentence", "stands", "entity"), ANSWERS)
 TYPES: dict[str, t.DataType] = {
     "text": t.StringType(),
     "texts": t.ArrayType(t.StringType()),

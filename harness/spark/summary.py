@@ -86,6 +86,7 @@ def causes_of(latest: DataFrame) -> list[dict[str, Any]]:
         {
             "target": target, "cause": cause.id, "kind": cause.kind, "cases": len(cause.cases),
             "where": wording.title(cause), "what": wording.sentence(cause),
+            "effect": cause.effect, "hits": cause.hits, "light": cause.is_light,
             "example": cause.example["case"],
         }
         for target in sorted(of_target, key=target_order)
@@ -341,8 +342,10 @@ def causes_by_target(found: dict[str, Any]) -> list[str]:
         of_target.setdefault(row["target"], []).append(row)
     parts = []
     for target, rows in of_target.items():
-        title = f"Causes: {target}, {wording.counted(len(rows), 'cause')}"
-        parts += section(title, rows, ("where", "what", "cases"))
+        light = sum(row["light"] for row in rows)
+        title = f"Causes: {target}, {wording.counted(len(rows) - light, 'cause')}"
+        title += f", {light:,} of what no client can tell" if light else ""
+        parts += section(title, rows, ("where", "what", "effect", "hits", "cases"))
     for row in found["unexplained"]:
         cases = wording.counted(row["cases"], "case")
         parts.append(f"{row['target']}: causes of {cases} more were not looked for")

@@ -109,7 +109,7 @@ def lost(harms=True, evidence=("OFFS-17",)):
 
 
 def test_what_a_death_costs_is_told_below_what_was_missing_before():
-    head, also = "Fetch.records:absence", "OffsetFetch.committed_offset"
+    head, also = "Fetch.records:absence", "OffsetFetch.committed_offset:unset"
     rows = [unlogged(), lost(), lost() | {"case": "o.moved[v2]"}]
     assert told(*rows) == [(head, [also])], "although more cases rest on what follows"
     assert causes.find(rows).causes[0].also[0].why == "after a broker's death"
@@ -137,8 +137,8 @@ def test_opposite_endings_are_two_causes():
         ended("g.e", "answered", "not attempted"),
     ]
     assert [(one.id, len(one.cases)) for one in causes.find(rows).causes] == [
-        ("JoinGroup.connection:answered,unasked", 2),
         ("JoinGroup.connection:answered,closed", 1),
         ("JoinGroup.connection:answered,hung", 1),
         ("JoinGroup.connection:closed,answered", 1),
+        ("JoinGroup.connection:answered,unasked", 2),
     ]

@@ -186,18 +186,25 @@ def test_error_35_alone_is_a_refusal():
         event = Event(1, "a", "received", 0, raw=raw, api=key_of("Fetch"), version=30)
         return unsupported(key_of("Fetch"), 30, {}, probe_of(event))
 
-    assert found(bytes(4) + b"\0\x23") is not None
-    assert found(bytes(4) + b"\0\x22") is None
-    assert found(bytes(4) + b"\0\x23\0") is None
+    assert found(bytes(4) + b"\0\x23").kind == UNSUPPORTED
+    assert found(bytes(4) + b"\0\x22").kind == DIVERGES
+    assert found(bytes(4) + b"\0\x23\0").kind == DIVERGES
 
 
 def test_listed_and_refused_is_not_unsupported():
     assert unsupported(key_of("Fetch"), 30, {key_of("Fetch"): (0, 30)}, CLOSED) is None
 
 
-@pytest.mark.parametrize("probe", [SILENT, ANSWERED])
-def test_not_listed_but_not_refused_is_not_unsupported(probe):
-    assert unsupported(key_of("Fetch"), 30, {}, probe) is None
+@pytest.mark.parametrize(("probe", "how"), [(SILENT, "not refused"), (ANSWERED, "answered")])
+def test_not_listed_and_not_refused_is_one_difference_whatever_it_was_answered(probe, how):
+    found = unsupported(key_of("Fetch"), 30, {}, probe)
+    (difference,) = found.differences
+    assert (difference.path, difference.target, difference.entity) == ("unoffered", how, "Fetch")
+    assert found.kind == DIVERGES and how in found.reason
+
+
+def test_of_a_version_that_nobody_asked_nothing_is_said():
+    assert unsupported(key_of("Fetch"), 29, {}, ANSWERED) is None
 
 
 def test_error_35_is_a_refusal_wherever_it_stands():
@@ -205,3 +212,9 @@ def test_error_35_is_a_refusal_wherever_it_stands():
     trip = listing.by_label[CREATE]
     assert verdict.is_refusal(trip)
     assert not verdict.is_refusal(SEEN.by_label[CREATE])
+
+
+def test_a_request_that_wants_no_answer_proves_nothing():
+    sent = dataclasses.replace(SILENT.events[1], silent=True)
+    quiet = dataclasses.replace(SILENT, events=(SILENT.events[0], sent))
+    assert unsupported(key_of("Fetch"), 30, {}, quiet) is None

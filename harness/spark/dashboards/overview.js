@@ -225,7 +225,7 @@ function causesTable(told) {
     const paint = (all) => {
       const shown = all ? causes : causes.slice(0, few);
       box.replaceChildren(
-        causeRows(target, causes.length, shown),
+        causeRows(target, counted(causes), shown),
         causes.length > shown.length
           ? h(
               "button",
@@ -245,12 +245,19 @@ function causesTable(told) {
   });
 }
 
+/* Those of which no client can tell stand last and are counted apart. */
+function counted(causes) {
+  const light = causes.filter((c) => c.light).length;
+  const grave = plural(causes.length - light, "cause");
+  return light ? grave + ", " + num(light) + " of what no client can tell" : grave;
+}
+
 function causeRows(target, count, shown) {
   return card(
     h(
       "table",
       {},
-      head(numeric("cases"), target + ": " + plural(count, "cause"), "What"),
+      head(numeric("cases"), target + ": " + count, "What"),
       h(
         "tbody",
         {},
@@ -259,7 +266,12 @@ function causeRows(target, count, shown) {
             "tr",
             { class: "go", tabindex: 0, onclick: () => go("differences", c.example) },
             h("td", { class: "n" }, num(c.cases)),
-            h("td", {}, h("span", { class: "mono" }, c.where), h("div", { class: "soft" }, c.kind)),
+            h(
+              "td",
+              {},
+              h("span", { class: "mono" }, c.where),
+              h("div", { class: "soft" }, c.effect + "; hits " + c.hits),
+            ),
             h("td", {}, c.what),
           ),
         ),

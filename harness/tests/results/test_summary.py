@@ -66,6 +66,27 @@ def test_notes_and_pinned_causes_that_are_not_shown_are_counted():
     assert f"... and {30 - summary.CAUSES} more notes" in text
 
 
+def test_what_no_client_can_tell_stands_below_and_is_counted_apart():
+    light = difference("metadata", kind="absence") | {"oracle": "", "target": None}
+    grave = difference("topics[0].error_code", kind="code")
+    rows_ = [
+        failing("topics.a[v4]", light),
+        failing("topics.b[v4]", grave, difference("later", kind="value") | {"at": 9}),
+    ]
+    report = Report(head(), rows_)
+    assert summary.headline(report).endswith(
+        "1 case diverges, 1 cause; 1 case only in what no client can tell"
+    )
+    text = "\n".join(summary.lines(report))
+    above, _, below = text.partition(f"{summary.LIGHT}:")
+    assert "hits an admin tool; behind it: 1 other difference" in above
+    assert "metadata" in below and "metadata" not in above
+    assert f"1 light cause: {summary.LIGHT}" in summary.markdown([report])
+    shown = page.render([report])
+    assert "behind it: 1 other difference" in shown and "topics.b[v4]" in shown
+    assert "another code; hits an admin tool" in shown
+
+
 @pytest.mark.parametrize(("finished", "judged"), [(False, 6), (False, 2), (True, 2)])
 def test_a_run_that_was_cut_says_how_far_it_came(finished, judged):
     report = Report(head(), rows()[:judged], finished=finished)
@@ -193,12 +214,12 @@ def test_targets_stand_side_by_side_by_suite_and_by_cause():
     assert body == [["fetch", "0 of 2 (+1 not judged)", "·"], ["topics", "1 of 3", "1 of 2"]]
     _, body = side_by_side.by_cause([REPORT, OTHER])
     assert [line[2:] for line in body] == [
-        ["1", "·", "CreateTopics.connection:answered,closed"],
-        ["2", "1", "CreateTopics.topics.error_code:37,0"],
-        ["1", "·", "CreateTopics.x"],
+        ["no answer", "an admin tool", "1", "·", "CreateTopics.connection:answered,closed"],
+        ["another code", "an admin tool", "2", "1", "CreateTopics.topics.error_code:37,0"],
+        ["another value", "an admin tool", "1", "·", "CreateTopics.x:more"],
     ]
     assert side_by_side.by_target([REPORT, OTHER])[1][1] == [
-        "other@1.0", "recorded@4.3", "1 of 2", "1", "1", "0",
+        "other@1.0", "recorded@4.3", "1 of 2", "1", "1", "0", "0",
     ]  # fmt: skip
 
 
