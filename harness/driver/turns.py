@@ -254,7 +254,7 @@ class Turns:
         self._made(endpoint, seen)
         self.halt.check()
         if end is None:
-            _waited(fit, seen)
+            _waited(fit, seen, case.claim, self.told.release)
             return ScenarioRun(seen)
         if not end.again and not end.alone:
             raise Unavailable(self.standing.gone or "the target ended")
@@ -426,8 +426,14 @@ class Turns:
         return [f"left behind on {self.target.name}: {left}"] if left else []
 
 
-def _waited(fit: pace.Fit, seen: Transcript) -> None:
-    """Raises OutOfScope when the case may have waited for too short a time."""
+def _waited(fit: pace.Fit, seen: Transcript, claim: Claim, release: str) -> None:
+    """Raises OutOfScope when the case may have waited for too short a time, or was answered while
+    a pace lasted that answers show.
+    """
+    if fit.shown:
+        answers = ((trip.event.api_name or "", trip.answer) for trip in seen.round_trips)
+        if lasting := pace.met(fit.shown, answers):
+            raise OutOfScope(profiles.wanting(lasting, claim.shape, claim.subject, release))
     unmet = any(event.direction == "unmet" for event in seen.events)
     if fit.slow and unmet:
         raise OutOfScope(profiles.too_slow(fit.slow))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from touchstone.harness.judgement import epochs, internal_logs, rewrites, sasl_rewrites
+from touchstone.harness.judgement import epochs, internal_logs, lived, rewrites, sasl_rewrites
 from touchstone.harness.judgement.unordered import UNORDERED
 from touchstone.harness.model import record_view
 from touchstone.harness.model.transcript import RoundTrip, Transcript
@@ -75,11 +75,17 @@ class Symbols:
     assigned: set[str] = field(default_factory=set)
     members: set[str] = field(default_factory=set)  # that requests have named
     tables: dict[str, dict[Any, str]] = field(default_factory=dict)
+    bases: dict[tuple[str, Any], int] = field(default_factory=dict)  # of counters (`lived`)
+    sent_epochs: set[tuple[int, int]] = field(default_factory=set)  # producer, coordinator epoch
     used: Counter[str] = field(default_factory=Counter)
 
     def symbol(self, table: str, value: Any) -> str:
         known = self.tables.setdefault(table, {})
         return known.setdefault(value, f"${table}-{len(known) + 1}")
+
+    def since(self, counter: str, of: Any, value: int) -> str:
+        """Return how far a counter has come since the case first met it."""
+        return f"${counter}{value - self.bases.setdefault((counter, of), value):+d}"
 
     def moment(self, value: Any) -> Any:
         """An instant the run knows by name, else one in its window, else the number itself."""
@@ -183,6 +189,8 @@ def _learn(body: Any, api: str, symbols: Symbols) -> None:
     if api == "CreateTopics":
         placed = (topic["name"] for topic in body["topics"] or () if topic["assignments"])
         symbols.assigned.update(_renamed(name, symbols) for name in placed)
+    if api == "WriteTxnMarkers":
+        lived.learn(body, symbols)
     if api == "SaslAuthenticate":
         sasl_rewrites.learn(body, symbols.tables)
     _learn_ids(body, symbols)
@@ -290,6 +298,8 @@ def _entry(entry: Struct, symbols: Symbols) -> Struct:
                 out[word] = "$compressed"
                 symbols.used["compressed-size"] += 1
     if out.get("producer_id", -1) >= 0:
+        if out["attributes"] & CONTROL:
+            out["records"] = lived.markers(symbols, out["producer_id"], out["records"])
         out["producer_id"] = symbols.symbol("producer-id", out["producer_id"])
     by_broker = bool(out["attributes"] & (LOG_APPEND_TIME | CONTROL))
     if out["attributes"] & DELETE_HORIZON and out.get("base_timestamp", -1) >= symbols.clock_ms:
@@ -431,8 +441,6 @@ REASONS: tuple[Reason, ...] = (
            internal_logs.TIMES, _moment),
     Reason("metadata-hashes", "A hash over a group's topics holds their ids; 0 is of none.",
            ("metadata_hash",), _id("metadata-hash", 0)),
-    Reason("feature-epoch", "The epoch of finalized features is an offset of the metadata log.",
-           ("finalized_features_epoch",), rewrites.feature_epoch),
     Reason("deployment", "Where a broker listens and keeps its files is its owner's choice.",
            ("value",), _deployment, frozenset({"DescribeConfigs"})),
     Reason("documentation", "What a config is for, each broker says in its own words.",
@@ -452,9 +460,6 @@ REASONS: tuple[Reason, ...] = (
            frozenset({"AddRaftVoter", "RemoveRaftVoter"})),
     Reason("missing-topics", "Kafka lists missing topics by the hashes of their drawn names.",
            ("status_detail",), rewrites.missing_topics, frozenset({"StreamsGroupHeartbeat"})),
-    Reason("metadata-offsets", "How far a metadata log is depends on all that was ever done there.",
-           ("high_watermark", "log_end_offset"), rewrites.metadata_offset,
-           frozenset({"DescribeQuorum"})),
     Reason("quorum-times", "When a voter or observer last fetched is the clock.",
            ("last_fetch_timestamp", "last_caught_up_timestamp"), _moment,
            frozenset({"DescribeQuorum"})),
@@ -465,6 +470,7 @@ REASONS: tuple[Reason, ...] = (
             "offline_replicas"), rewrites.only_node),
     Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
            ("node_id",), _coordinator, frozenset({"FindCoordinator"})),
+    *(Reason(*row) for row in lived.ROWS),
     *(Reason(*row) for row in sasl_rewrites.ROWS),
 )  # fmt: skip
 

@@ -61,11 +61,6 @@ def quoted_cluster(symbols: Symbols, value: Any, _: Struct) -> Any:
     return _CLUSTER_ID.sub(r"\1$cluster-id", value) if isinstance(value, str) else value
 
 
-def metadata_offset(symbols: Symbols, value: Any, struct: Struct) -> Any:
-    known = "error_code" not in struct or struct["error_code"] == 0
-    return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
-
-
 def only_node(symbols: Symbols, value: Any, _: Struct) -> Any:
     if symbols.brokers > 1:
         return value
@@ -85,11 +80,6 @@ def client_host(symbols: Symbols, value: Any, _: Struct) -> Any:
 
 def prose(symbols: Symbols, value: Any, _: Struct) -> Any:
     return "$prose" if isinstance(value, str) and value else value
-
-
-def feature_epoch(symbols: Symbols, value: Any, _: Struct) -> Any:
-    """Any change of the cluster's metadata moves it, between two answers of one case too."""
-    return "$feature-epoch" if isinstance(value, int) and value >= 0 else value
 
 
 def missing_topics(symbols: Symbols, value: Any, _: Struct) -> Any:

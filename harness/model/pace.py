@@ -85,6 +85,12 @@ PACE: Mapping[str, Pace] = {
     "zookeeper.session.timeout.ms": Pace(WAITS, "18000"),
 }  # fmt: skip
 
+# What answers say for as long as a pace lasts: by setting an API, a field of a row and its value. A
+# case that met it is not what its claim is about, and one that did not is judged.
+SHOWN: Mapping[str, tuple[str, str, int]] = {
+    "group.streams.initial.rebalance.delay.ms": ("StreamsGroupHeartbeat", "status_code", 5),
+}
+
 # Settings that a suite's cluster has for a few of its claims; those name them as their subject.
 SHARED = frozenset({"group.max.size", "group.consumer.max.size", "auto.leader.rebalance.enable"})
 
@@ -135,13 +141,15 @@ class Fit:
     """What it costs to run a claim on a cluster that has other settings than it asks for.
 
     `patience_ms` is what waits are longer by; `slow` are settings whose value is too long to be
-    waited for; `missing` are subjects that the cluster does not have (`settable`: dynamic ones
-    among them, with the value that is wanted).
+    waited for; `shown` are longer paces that answers tell, with the value that is wanted;
+    `missing` are subjects that the cluster does not have (`settable`: dynamic ones among them, with
+    the value that is wanted).
     """
 
     patience_ms: int = 0
     least: Mapping[str, Least] = field(default_factory=dict)
     slow: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
     settable: Mapping[str, str] = field(default_factory=dict)
 
@@ -161,6 +169,7 @@ def fit(
     subject = frozenset(subject)
     least: dict[str, Least] = {}
     slow: dict[str, str] = {}
+    shown: dict[str, str] = {}
     missing: dict[str, str] = {}
     settable: dict[str, str] = {}
     patience = until_first_tasks_ms(shape, age_s)
@@ -179,11 +188,30 @@ def fit(
                 least[name] = Least(int(wanted), int(value))
         elif pace.effect == WAITS and value is not None:
             more = max(0, int(value) - int(wanted))
+            if more and name in SHOWN:
+                shown[name] = wanted
             if more > LONGEST_MS:
                 slow[name] = value
             else:
                 patience += TURNS * more
-    return Fit(0 if slow else patience, least, slow, missing, settable)
+    return Fit(0 if slow else patience, least, slow, shown, missing, settable)
+
+
+def met(shown: Mapping[str, str], answers: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """Those of these paces that the answers, each with its API, show to have lasted."""
+    rows = [(api, answer) for api, answer in answers if isinstance(answer, Mapping)]
+    return {
+        setting: wanted
+        for setting, wanted in shown.items()
+        if any(api == SHOWN[setting][0] and _has(answer, *SHOWN[setting][1:])
+               for api, answer in rows)
+    }  # fmt: skip
+
+
+def _has(value: Any, name: str, wanted: int) -> bool:
+    if isinstance(value, Mapping):
+        return value.get(name) == wanted or any(_has(v, name, wanted) for v in value.values())
+    return isinstance(value, list) and any(_has(one, name, wanted) for one in value)
 
 
 def until_first_tasks_ms(shape: Shape, age_s: float | None) -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from touchstone.harness.judgement import normalize
 from touchstone.harness.judgement.compare import compare
-from touchstone.harness.tests import sasl_conversations, stopped_follower
+from touchstone.harness.tests import lived_counters, sasl_conversations, stopped_follower
 from touchstone.harness.tests.conversations import CLOCK, conversation
 from touchstone.harness.tests.offsets_log import commits, hashed, hosted, led, looked, stamped
 from touchstone.reference_impl.wire.records.batch import Record, encode_batch
@@ -122,11 +122,6 @@ FOLLOWER = "client-00000000-0000-4000-8000-00000000000b"
 RENAMED = "member-1"  # in a form of its own
 
 
-def features(epoch):
-    answer = {"error_code": 0, "api_keys": [], "finalized_features_epoch": epoch}
-    return one("ApiVersions", 3, answer)
-
-
 def config(name, value, documentation=None):
     row = {"name": name, "value": value, "documentation": documentation}
     answer = {"results": [{"resource_type": 4, "resource_name": "0", "configs": [row]}]}
@@ -199,6 +194,7 @@ ASSIGNED, THREE = [{"partition_index": 0, "broker_ids": [0, 1, 2]}], [*map(broke
 
 # reason -> (honest, a legal change, faults that look like it)
 CASES = {
+    **lived_counters.cases(),
     **stopped_follower.case(),
     "addresses": (
         talk(*(metadata(label) for label in TWICE)),
@@ -268,7 +264,6 @@ CASES = {
         [talk(member(who)) for who in (LEADER, "")]
         + [talk(member(FOLLOWER), member("", "second"))],
     ),
-    "feature-epoch": (talk(features(100)), talk(features(7)), [talk(features(-1))]),
     "deployment": (
         talk(config("log.dirs", "/a")),
         talk(config("log.dirs", "/b/c")),

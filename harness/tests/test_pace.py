@@ -166,3 +166,19 @@ def test_only_dynamic_waits_are_made_quick():
     ]
     assert pace.quick(shapes, NOW, told=True) == {"log.cleaner.backoff.ms": "100"}
     assert pace.quick(shapes, NOW, told=False) == {}
+
+
+DELAY = "group.streams.initial.rebalance.delay.ms"
+
+
+def test_a_delay_that_answers_show_is_looked_for_in_them():
+    shown = pace.fit(Shape(config={DELAY: 0}), (), {DELAY: Setting("3000", False)}).shown
+    assert shown == {DELAY: "0"}
+    assert pace.fit(Shape(config={DELAY: 0}), (), {DELAY: Setting("0", False)}).shown == {}
+
+    def said(api, code):
+        return [(api, {"status": [{"status_code": code}]}), (api, None)]
+
+    assert pace.met(shown, said("StreamsGroupHeartbeat", 5)) == shown
+    assert pace.met(shown, said("StreamsGroupHeartbeat", 4)) == {}
+    assert pace.met(shown, said("StreamsGroupDescribe", 5)) == {}

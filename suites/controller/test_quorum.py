@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from touchstone.harness.model.claim import claim, every, range_
 from touchstone.harness.model.expect import all_of, answer
+from touchstone.harness.model.placeholders import Ref
 from touchstone.harness.model.scenario import Ask
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.three_brokers import SHORT_SESSIONS_UNHARMED, on
@@ -51,10 +52,14 @@ def remove_voter(version, voter=5, *, cluster=None, directory=DIRECTORY, name="r
 @claim("controller.a-quorum-of-one", evidence=("KIP-595", "KIP-836"), api="DescribeQuorum",
        capabilities=("only-broker",), **KRAFT)  # fmt: skip
 def test_a_quorum_of_one(case):
-    """DescribeQuorum on a single combined node shows one voter and no observer."""
+    """DescribeQuorum on a single combined node shows one voter and no observer, and the same leader
+    epoch as long as nobody is elected.
+    """
     return case.scenario(
         describe_quorum(case.version, 0),
+        describe_quorum(case.version, 0, name="again"),
         expect=all_of(
+            answer("again", f"{PART}.leader_epoch").is_(Ref("quorum", f"{PART}.leader_epoch")),
             answer("quorum", f"{PART}.error_code").is_(ErrorCode.NONE),
             answer("quorum", f"{PART}.current_voters").has_length(1),
             answer("quorum", f"{PART}.observers").is_([]),

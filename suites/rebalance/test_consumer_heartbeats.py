@@ -17,7 +17,7 @@ def beat(case, name, **changes):
     """A first heartbeat of member m1 that asks for no topic, with these changes."""
     said = {"rebalance_timeout_ms": 10_000, "subscribed_topic_names": []} | changes
     return consumer_groups.beat(
-        "no-such-group", "m1", 0, owned=(), name=name, version=case.version, **said
+        case.group(), "m1", 0, owned=(), name=name, version=case.version, **said
     )
 
 

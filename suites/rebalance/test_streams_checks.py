@@ -24,8 +24,6 @@ from touchstone.suites.kit.streams_groups import (
     topology,
 )
 
-NOBODY = "no-such-group"
-
 
 @claim("rebalance.streams-heartbeats-are-checked-first", **HEARTBEATS)
 def test_streams_heartbeats_are_checked_first(case):
@@ -43,12 +41,14 @@ def test_streams_heartbeats_are_checked_first(case):
         "one kind of tasks": only_active,
     }
     joins = [
-        join(NOBODY, "m1", reading("t"), name=name, version=case.version, **changes)
+        join(case.group(), "m1", reading("t"), name=name, version=case.version, **changes)
         for name, changes in wrong.items()
     ]
     beats = [
-        beat(NOBODY, "m1", -3, name="odd epoch", version=case.version),
-        beat(NOBODY, "m1", 1, name="late topology", version=case.version, topology=reading("t")),
+        beat(case.group(), "m1", -3, name="odd epoch", version=case.version),
+        beat(
+            case.group(), "m1", 1, name="late topology", version=case.version, topology=reading("t")
+        ),
     ]
     names = [*wrong, "odd epoch", "late topology"]
     return case.scenario(
@@ -76,7 +76,7 @@ def test_streams_groups_refuse_what_is_not_supported_yet(case):
     }
     return case.scenario(
         *[
-            join(NOBODY, "m1", reading("t"), name=name, version=case.version, **changes)
+            join(case.group(), "m1", reading("t"), name=name, version=case.version, **changes)
             for name, (changes, _) in wrong.items()
         ],
         expect=all_of(
@@ -98,7 +98,7 @@ def test_topologies_of_impossible_topics_are_refused(case):
     }
     return case.scenario(
         *[
-            join(NOBODY, "m1", topology(one), name=name, version=case.version)
+            join(case.group(), "m1", topology(one), name=name, version=case.version)
             for name, one in wrong.items()
         ],
         expect=all_of(*[is_(name, E.STREAMS_INVALID_TOPOLOGY) for name in wrong]),

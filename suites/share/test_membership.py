@@ -51,7 +51,7 @@ def test_heartbeats_are_checked_first(case):
         "odd epoch": {"epoch": -2},
     }
     steps = [
-        beat(**({"group": "no-such-group", "version": case.version, "name": name} | how))
+        beat(**({"group": case.topic("group"), "version": case.version, "name": name} | how))
         for name, how in wrong.items()
     ]
     return case.scenario(

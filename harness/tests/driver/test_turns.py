@@ -9,8 +9,9 @@ from touchstone.harness.driver.turns import AGAIN_TIMES, Turns
 from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.model.placeholders import Name
 from touchstone.harness.model.scenario import Ask, Scenario
-from touchstone.harness.model.target import OutOfScope
+from touchstone.harness.model.target import OutOfScope, Shape
 from touchstone.harness.targets import facts, parse
+from touchstone.harness.tests.conversations import conversation
 from touchstone.reference_impl.io.server import serve
 
 ASKED = {
@@ -55,3 +56,25 @@ def test_the_last_word_has_more_time(monkeypatch):
         turns.run(case, scenario, "first")
         turns.run(case, scenario, "again", alone=True)
     assert deadlines == [20, 20 * AGAIN_TIMES]
+
+
+DELAY = "group.streams.initial.rebalance.delay.ms"
+
+
+@pytest.mark.parametrize(("code", "judged"), [(5, False), (4, True)])
+def test_who_met_a_delay_that_answers_show_wants_the_profile_without_it(monkeypatch, code, judged):
+    """ASSIGNMENT_DELAYED: the cluster's own delay lasted, which cannot be set while it runs."""
+    said = conversation(
+        ("joins", "StreamsGroupHeartbeat", 0, {}, {"status": [{"status_code": code}]})
+    )
+    monkeypatch.setattr(turns_, "run", lambda *asked, **how: said)
+    shape = Shape(config={DELAY: 0})
+    claim = Claim("scope.claim", "A sentence", (), "MUST", "scope", "here", shape=shape)
+    scenario = Scenario((ASKED["a topic"],), config={DELAY: 0})
+    with serve(config={DELAY: "3000"}) as cluster:
+        turns = Turns(parse(cluster.bootstrap[0]), nonce="delay", deadline_s=20)
+        if judged:
+            assert turns.run(CaseId(claim, None, {}), scenario, "delay").transcript is said
+        else:
+            with pytest.raises(OutOfScope, match=f"wants profile quick .{DELAY}=0"):
+                turns.run(CaseId(claim, None, {}), scenario, "delay")
