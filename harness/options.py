@@ -27,6 +27,7 @@ class Options:
     deadline: float
     again: int | None
     profile: Sequence[str]
+    release: str | None
     build: str | None
     jobs: int | None
     gentle: bool

@@ -117,6 +117,7 @@ def _session(config: pytest.Config) -> Session:
             follow=asked.follow,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
+            release=asked.release,
             build=asked.build,
             seed=asked.seed,
         )

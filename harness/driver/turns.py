@@ -110,21 +110,18 @@ class Turns:
             return self.standing.gone
 
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
-        """Set dynamic settings that only set the pace, for the whole run; lines that tell it, and
-        who is not asked.
-        """
-        if self.open():
-            return []
-        lines = self.target.not_asked() if isinstance(self.target, Somebodys) else []
-        return [*lines, *self._tuned(claims)]
-
-    def _tuned(self, claims: Iterable[Claim]) -> list[str]:
-        if self.tuning.cluster is None or not self.tuning.whole_run:
+        """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
+        if self.open() or self.tuning.cluster is None or not self.tuning.whole_run:
             return []
         with contextlib.suppress(Unavailable):
             if self.keeper is not None:
                 self.keeper.keep([ALL_BROKERS], self.target.start(Shape()), self._offered())
         return self.tuning.quicken(claim.shape for claim in claims)
+
+    def where_clients_go(self) -> list[str]:
+        """Return where somebody else's brokers send clients, in lines; nothing of one of ours."""
+        somebodys = isinstance(self.target, Somebodys) and self.open() is None
+        return self.target.where_clients_go() if somebodys else []
 
     # one case
 

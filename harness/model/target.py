@@ -199,5 +199,7 @@ class Somebodys(Protocol):
     def finds_nobody(self) -> str | None:
         """Why nobody can be asked anything there, in words; None where somebody can."""
 
-    def not_asked(self) -> list[str]:
-        """A line for each of its brokers that is not asked, because nobody gave its address."""
+    def where_clients_go(self) -> list[str]:
+        """Return lines that say where its brokers send clients, and which of them are not there,
+        or are not asked because nobody gave the address.
+        """

@@ -9,6 +9,8 @@ from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.harness import known, targets
 from touchstone.harness.model import shard
 from touchstone.harness.options import Options
+from touchstone.harness.run import chosen_release
+from touchstone.harness.targets import matrix
 from touchstone.harness.writable import why_not
 
 ALONE = ("record", "update_expectations")  # of which there is one for all parts
@@ -25,6 +27,8 @@ def check(asked: Options) -> None:
         raise ValueError(f"--record {ONLY_HERE}")
     if asked.again and asked.record:
         raise ValueError("--again and --record do not go together: flaky is not recorded")
+    if asked.release is not None:
+        _release(asked, asked.release)
     if asked.shard:
         _shard(asked, asked.shard)
     for word in [*asked.target, *([asked.oracle] if asked.oracle else [])]:
@@ -41,6 +45,16 @@ def _numbers(asked: Options) -> None:
         raise ValueError(f"--jobs {asked.jobs}: 1 case at a time, or more")
     if asked.again is not None and asked.again < 0:
         raise ValueError(f"--again {asked.again}: no further try (0), or more")
+
+
+def _release(asked: Options, word: str) -> None:
+    clash = next((name for name in ("record", "client") if getattr(asked, name)), None)
+    if clash:
+        raise ValueError(f"{chosen_release.FLAG} and --{clash} do not go together")
+    try:
+        matrix.release(word)
+    except matrix.UnknownRelease as unknown:
+        raise ValueError(f"{chosen_release.FLAG} {word}: {unknown}") from None
 
 
 def _shard(asked: Options, words: str) -> None:

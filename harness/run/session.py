@@ -36,7 +36,7 @@ from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results import junit, parts, rows, run_folder, steps, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
-from touchstone.harness.run import client_judge, tally
+from touchstone.harness.run import chosen_release, client_judge, tally
 from touchstone.harness.run.build import build_of, commit
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
@@ -77,6 +77,7 @@ class Options:
     build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
+    release: str | None = None  # that the targets want to be held against
 
 
 class RunExists(ValueError):
@@ -132,6 +133,7 @@ class Session:
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
                 strict=options.strict, gentle=options.gentle, having=options.profiles,
+                release=options.release,
             )  # fmt: skip
             if options.jobs and judge.jobs > 1:
                 judge.jobs = options.jobs
@@ -371,6 +373,7 @@ class Session:
             deselected=len(run.deselected), suites=judge.suites(),
             profiles=[profile.name for profile in judge.told.profiles],
             configured=configured(judge.target), build=self._build(judge),
+            release_reason=judge.release_reason, addresses=judge.where_clients_go(),
         )  # fmt: skip
 
     def _build(self, judge: AnyJudge) -> str | None:
@@ -410,7 +413,7 @@ class Session:
                 f"{judge.oracle.name} ({judge.oracle.kind}), "
                 f"cases of Kafka {judge.release}: {len(run.planned)}"
             )
-            lines += summary.settings(self._header(run))
+            lines += summary.circumstances(self._header(run))
         lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
@@ -443,7 +446,8 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     strict = ("--strict-notes",) if options.strict else ()
     having = [word for name in options.profiles for word in ("--profile", name)]
     follow = (reach.FLAG,) if options.follow else ()
-    return ("--target", word, *oracle, *strict, *having, *follow)
+    release = (chosen_release.FLAG, options.release) if options.release else ()
+    return ("--target", word, *oracle, *strict, *having, *follow, *release)
 
 
 def configured(target: Target) -> bool:

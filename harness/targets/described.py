@@ -91,8 +91,8 @@ class DescribedTarget:
     def finds_nobody(self) -> str | None:
         return self._latest.finds_nobody() if self.addresses else None
 
-    def not_asked(self) -> list[str]:
-        return self._latest.not_asked() if self.addresses else []
+    def where_clients_go(self) -> list[str]:
+        return self._latest.where_clients_go() if self.addresses else []
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:

@@ -23,7 +23,8 @@ from touchstone.harness.model.target import (
     Unavailable,
     Versions,
 )
-from touchstone.harness.targets import diagnosis, facts, probe, reach
+from touchstone.harness.targets import diagnosis, facts, probe, reach, sent_to
+from touchstone.harness.targets.sent_to import SILENT, SentTo
 
 SECONDS = 5.0
 LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
@@ -45,6 +46,9 @@ class ExternalTarget:
         self._settings: dict[str, Setting] | None = None
         self.coordinators = True  # whether to look who leads internal topics, which makes them
         self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
+        self._sent: list[SentTo] | None = (
+            None  # where clients are sent, once somebody wants it told
+        )
         self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
     @property
@@ -95,10 +99,14 @@ class ExternalTarget:
         self._look()
         return self._nobody
 
-    def not_asked(self) -> list[str]:
-        """A line for each broker that it names at an address which is not asked (`reach`)."""
+    def where_clients_go(self) -> list[str]:
+        """Return where its brokers send clients, and whether they answer there; asked once."""
         sight = self._look()
-        return reach.refusals(sight.brokers) if sight and len(sight.brokers) > 1 else []
+        if sight is None:
+            return []
+        if self._sent is None:
+            self._sent = sent_to.look(sight.brokers)
+        return sent_to.lines(self._sent, len(sight.brokers))
 
     def _check_reach(self, sight: probe.Sight, shape: Shape) -> None:
         """Raise OutOfScope where a broker would have to be asked at an address that nobody gave."""
@@ -108,6 +116,9 @@ class ExternalTarget:
         asked = sight.brokers if shape.brokers > 1 else {home: sight.brokers[home]}
         if lines := reach.refusals(asked):
             raise OutOfScope(f"{self.name}: {lines[0]}")
+        silent = (one for one in self._sent or () if one.found == SILENT and one.node in asked)
+        if (one := next(silent, None)) is not None:
+            raise OutOfScope(f"{self.name}: {one}")
 
     def _unknown(self, shape: Shape) -> Endpoint:
         """A cluster that does not say who its brokers are can only be asked as one broker."""
