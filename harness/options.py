@@ -28,6 +28,7 @@ class Options:
     again: int | None
     profile: Sequence[str]
     release: str | None
+    prefix: str
     build: str | None
     jobs: int | None
     gentle: bool

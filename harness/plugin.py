@@ -118,6 +118,7 @@ def _session(config: pytest.Config) -> Session:
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
             release=asked.release,
+            prefix=asked.prefix,
             build=asked.build,
             seed=asked.seed,
         )

@@ -76,12 +76,11 @@ class Stop(Exception):
 def run(
     scenario: Scenario, endpoint: Endpoint, *, nonce: str, deadline_s: float = DEADLINE_S,
     target: str = "", release: str | None = None, seed: int | None = None,
-    fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
+    fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS, prefix: str = "",
 ) -> Transcript:  # fmt: skip
-    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
-    `halt` may end it at any step. `fit` is what it costs under other settings than it asks for.
-    """
-    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits)
+    """The scenario's transcript on this endpoint. Raises only for mistakes of the harness. `halt`
+    may end it at any step; `fit` is what it costs here, `prefix` begins each name that it draws."""
+    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits, prefix)
     try:
         with one.halt.reaches(one.lines):
             one.all_steps()
@@ -96,6 +95,7 @@ class Run:
     def __init__(
         self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float,
         fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
+        prefix: str = "",
     ):  # fmt: skip
         self.scenario, self.endpoint = scenario, endpoint
         self.halt, self.waits = halt or Halt(), waits
@@ -111,7 +111,7 @@ class Run:
         self.topic_ids: dict[str, bytes] = {}
         self.bindings = Bindings(
             nonce, int(time.time() * 1000), answer=self._answer, topic_id=self._topic_id,
-            sent=self.words.sent, accepted=names_accepted(endpoint),
+            sent=self.words.sent, accepted=names_accepted(endpoint), prefix=prefix,
         )  # fmt: skip
         self.step = 0
 

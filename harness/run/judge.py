@@ -31,7 +31,7 @@ from touchstone.harness.judgement.verdict import (
     judge,
     unsupported,
 )
-from touchstone.harness.model import advertised, profiles, served_versions
+from touchstone.harness.model import advertised, profiles, rights, served_versions
 from touchstone.harness.model.advertised import HeldAgainst, Table
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import BROKER_ROLE, CaseId, Claim
@@ -70,6 +70,7 @@ class Judge:
         gentle: bool = False,
         told: StatedProfiles = NO_PROFILES,
         release_reason: str = "",
+        prefix: str = "",
     ) -> None:
         self.target, self.oracle, self.release = target, oracle, release
         self.release_reason = release_reason  # why it is held against this one, in words
@@ -78,8 +79,9 @@ class Judge:
         self.table: Table = advertised.table(release)
         self.told = told
         turns = partial(
-            Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told
-        )
+            Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told,
+            prefix=prefix,
+        )  # fmt: skip
         self.turns = turns(target)
         self.lanes: Lanes | None = None
         if isinstance(target, Twinned) and target.has_twins:
@@ -108,7 +110,12 @@ class Judge:
 
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
-        return [*self._disputed(), *self.turns.quicken(claims)]
+        return [*self._limited(), *self._disputed(), *self.turns.quicken(claims)]
+
+    def _limited(self) -> list[str]:
+        """What the user of this run may not do."""
+        missing = self.turns.missing_rights()
+        return [f"its user has not the rights {rights.words(missing)}"] if missing else []
 
     def _disputed(self) -> list[str]:
         """Where the target tells other settings than it is said to have."""
@@ -206,6 +213,8 @@ class Judge:
         reason = self.turns.open()
         if reason:
             return without(inconclusive(f"not run: {reason}"))
+        if (reason := self.turns.not_allowed(scenario)) is not None:
+            return without(inconclusive(f"{OUT_OF_SCOPE}: {reason}"))
         try:
             made: frozenset[str] = frozenset()
             versions: dict[str, int] = {}
@@ -413,6 +422,7 @@ def judge_for(
     gentle: bool = False,
     having: Iterable[str] = (),
     release: str | None = None,
+    prefix: str = "",
 ) -> Judge:
     """The judge for the words a user typed. Raises UnknownTarget, ValueError.
 
@@ -420,7 +430,8 @@ def judge_for(
     versions are nearest to what a stranger advertises. To record, a target is its own oracle, so
     that an answer which changes from run to run is noticed before it is kept; that is judged
     strictly, as `strict` asks for (see `grades`). `having` are names of profiles that the target
-    is said to have, `release` names the one that it wants to be held against.
+    is said to have, `release` names the one that it wants to be held against;
+    all names that cases draw begin with `prefix`.
     """
     target = parse(target_word)
     if release is not None:
@@ -439,7 +450,7 @@ def judge_for(
         target, oracle, against.release, nonce=nonce, seed=seed, deadline_s=deadline_s,
         strict_oracle=record or oracle.kind == "live", again=again, strict=strict or record,
         gentle=gentle, told=_told(target, having, against.release),
-        release_reason=against.reason,
+        release_reason=against.reason, prefix=prefix,
     )  # fmt: skip
 
 

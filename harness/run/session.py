@@ -77,6 +77,7 @@ class Options:
     build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
+    prefix: str = ""  # with which the names of all that cases make begin
     release: str | None = None  # that the targets want to be held against
 
 
@@ -133,7 +134,7 @@ class Session:
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
                 strict=options.strict, gentle=options.gentle, having=options.profiles,
-                release=options.release,
+                release=options.release, prefix=options.prefix,
             )  # fmt: skip
             if options.jobs and judge.jobs > 1:
                 judge.jobs = options.jobs
@@ -447,7 +448,8 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     having = [word for name in options.profiles for word in ("--profile", name)]
     follow = (reach.FLAG,) if options.follow else ()
     release = (chosen_release.FLAG, options.release) if options.release else ()
-    return ("--target", word, *oracle, *strict, *having, *follow, *release)
+    prefix = ("--prefix", options.prefix) if options.prefix else ()
+    return ("--target", word, *oracle, *strict, *having, *follow, *release, *prefix)
 
 
 def configured(target: Target) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from touchstone.harness.model.rights import Right
 from touchstone.harness.model.target import (
     LISTENERS,
     Address,
@@ -90,6 +91,9 @@ class DescribedTarget:
 
     def finds_nobody(self) -> str | None:
         return self._latest.finds_nobody() if self.addresses else None
+
+    def missing_rights(self, prefix: str) -> frozenset[Right]:
+        return self._latest.missing_rights(prefix) if self.addresses else frozenset()
 
     def where_clients_go(self) -> list[str]:
         return self._latest.where_clients_go() if self.addresses else []

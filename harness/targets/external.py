@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, permutations
 
 from touchstone.harness.model import advertised, profiles
+from touchstone.harness.model.rights import Right
 from touchstone.harness.model.target import (
     Address,
     Endpoint,
@@ -23,7 +24,7 @@ from touchstone.harness.model.target import (
     Unavailable,
     Versions,
 )
-from touchstone.harness.targets import diagnosis, facts, probe, reach, sent_to
+from touchstone.harness.targets import asked_rights, diagnosis, facts, probe, reach, sent_to
 from touchstone.harness.targets.sent_to import SILENT, SentTo
 
 SECONDS = 5.0
@@ -46,6 +47,7 @@ class ExternalTarget:
         self._settings: dict[str, Setting] | None = None
         self.coordinators = True  # whether to look who leads internal topics, which makes them
         self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
+        self.prefix = ""  # with which names begin that it is asked about
         self._sent: list[SentTo] | None = (
             None  # where clients are sent, once somebody wants it told
         )
@@ -107,6 +109,19 @@ class ExternalTarget:
         if self._sent is None:
             self._sent = sent_to.look(sight.brokers)
         return sent_to.lines(self._sent, len(sight.brokers))
+
+    def missing_rights(self, prefix: str) -> frozenset[Right]:
+        """Return what its user may not do with names of this prefix, which is kept for questions
+        of its own.
+        """
+        self.prefix = prefix
+        sight = self._look()
+        if sight is None:
+            return frozenset()
+        self._internal_topics(self._home(sight))  # until they are there no group can be asked about
+        with contextlib.suppress(probe.NotReady):
+            return asked_rights.missing(self._reached(sight), self.advertised(), prefix, SECONDS)
+        return frozenset()
 
     def _check_reach(self, sight: probe.Sight, shape: Shape) -> None:
         """Raise OutOfScope where a broker would have to be asked at an address that nobody gave."""
@@ -219,7 +234,7 @@ class ExternalTarget:
             self._internal[leader] = {}
             with contextlib.suppress(probe.NotReady):
                 self._internal[leader] = facts.internal_topics(
-                    self.addresses[0], leader, self.advertised(), SECONDS
+                    self.addresses[0], leader, self.advertised(), SECONDS, self.prefix
                 )
         return self._internal[leader]
 
