@@ -28,6 +28,8 @@ class Options:
     deadline: float
     again: int | None
     profile: Sequence[str]
+    release: str | None
+    prefix: str
     build: str | None
     jobs: int | None
     gentle: bool

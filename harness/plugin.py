@@ -121,6 +121,8 @@ def _session(config: pytest.Config) -> Session:
             command_config=asked.command_config,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
+            release=asked.release,
+            prefix=asked.prefix,
             build=asked.build,
             seed=asked.seed,
         )

@@ -79,6 +79,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "say that the target has the settings of this profile (touchstone profile lists "
                 "them); repeatable",
     },
+    "release": {
+        "metavar": "V",
+        "help": "the release of Kafka that somebody else's target wants to be held against, as 4.3 "
+                "(default: what its file says, else the one whose ApiVersions are nearest)",
+    },
+    "prefix": {
+        "metavar": "TEXT", "default": "",
+        "help": "let the names of all topics, groups and transactional ids begin with this, of a "
+                "user who may only touch such",
+    },
     "build": {
         "metavar": "TEXT",
         "help": "the build of the target (a commit, an image's digest): reports call a case flaky "

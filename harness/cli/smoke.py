@@ -37,7 +37,8 @@ from touchstone.harness.model.target import (
     Unavailable,
 )
 from touchstone.harness.model.transcript import Transcript
-from touchstone.harness.targets import parse, probe, reach
+from touchstone.harness.run import chosen_release
+from touchstone.harness.targets import parse, probe, sent_to
 
 SECONDS = 2.0  # for each connection, and for each answer
 MOST_S = 30.0  # for all of it, of a target that runs: five questions, and why it answers none
@@ -67,20 +68,27 @@ class Check:
 @click.command()
 @click.option("--target", "word", metavar="T", help="As for pytest suites/.")
 @click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
+@click.option("--release", metavar="V", help="What the target wants to be held against, as 4.3.")
 @follows
 @logs_in
-def command(word: str | None, client: str | None) -> None:
+def command(word: str | None, client: str | None, release: str | None) -> None:
     """Tell in seconds whether a target, or a client, can be judged at all. With --client it says
     whether the adapter is broken or the client, on the broker of --target (reference).
 
     Exit code 0: it can, 1: it answers, but not as any Kafka does, 3: it cannot be reached or
-    started, 4: its name or file is wrong. A target that runs is asked for 30 s at most.
+    started, or sends its clients where it does not answer from here, 4: its name or file is wrong.
+    A target that runs is asked for 30 s at most.
     """
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
     target = parse(word or "reference")
+    if release is not None:
+        try:
+            chosen_release.check(target, release)
+        except ValueError as wrong:
+            raise click.UsageError(str(wrong)) from wrong
     found = None if client is None else adapter_file.find(client)
-    sys.exit(main(target) if found is None else of_client(found, target))
+    sys.exit(main(target, release=release) if found is None else of_client(found, target))
 
 
 def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = click.echo) -> int:
@@ -113,18 +121,19 @@ def of_client(client: ClientFile, broker: Target, say: Callable[[str], None] = c
 
 
 def main(
-    target: Target, say: Callable[[str], None] = click.echo, tell: Callable[[str], None] = _tell
-) -> int:
+    target: Target, say: Callable[[str], None] = click.echo, tell: Callable[[str], None] = _tell,
+    release: str | None = None,
+) -> int:  # fmt: skip
     """Ask and `say` what came of it; the exit code. `tell` is told, now and then, how long it was
     waited for.
     """
     runs = bool(getattr(target, "addresses", ()))
     most = f"of at most {MOST_S:g} s" if runs else "so far: it is started, and asked"
     with waiting.tells_progress(target.name, most, tell, EVERY_S):
-        return _main(target, say)
+        return _main(target, say, release)
 
 
-def _main(target: Target, say: Callable[[str], None]) -> int:
+def _main(target: Target, say: Callable[[str], None], release: str | None) -> int:
     reason = target.available()
     if reason:
         reason = reason.removeprefix(f"{target.name}: ")
@@ -136,8 +145,11 @@ def _main(target: Target, say: Callable[[str], None]) -> int:
         if target.kind == "recorded":
             say(f"ok  {target.name} holds recordings of Kafka {target.release}; nothing runs")
             return FINE
-        found = look(ask(target))
+        transcript = ask(target)
+        found = look(transcript)
+        where = sent_to.look(_brokers(transcript)) if found[0].well else []
         why = "" if found[0].well else _why(target)
+        against = chosen_release.choose(target, release)
     except (Unavailable, StartFailed) as error:
         reason = str(error).removeprefix(f"{target.name}: ")
         say(shown.block(f"not reachable  {target.name}: {reason}"))
@@ -146,7 +158,14 @@ def _main(target: Target, say: Callable[[str], None]) -> int:
         target.stop()
     for check in found:
         say(shown.line(f"{'ok ' if check.well else 'BAD'}  {check.question}: {check.seen}"))
+    for line in sent_to.lines(where, len(where)):
+        say(shown.line(line))
+    if against.reason and found[0].well:
+        say(f"held against Kafka {against.release}: {against.reason}")
     bad = [check for check in found if not check.well]
+    if not bad and any(one.found == sent_to.SILENT for one in where):
+        say(f"{target.name} speaks Kafka, and clients that it sends on do not find it")
+        return UNREACHABLE
     if not bad:
         say(f"{target.name} can be judged")
         return FINE
@@ -231,11 +250,16 @@ def _metadata(transcript: Transcript) -> Check:
     named = [f"{b['node_id']} at {b['host']}:{b['port']}" for b in brokers]
     more = [f"and {len(named) - LISTED:,} more"] if len(named) > LISTED else []
     seen = ", ".join([*named[:LISTED], *more])
-    if len(brokers) > 1:
-        where = {b["node_id"]: (b["host"], b["port"]) for b in brokers}
-        seen = "; ".join((seen, *reach.refusals(where)))
     seen = seen or ("none" if response else _seen(transcript, "metadata"))
     return Check("it names its brokers", bool(brokers), seen)
+
+
+def _brokers(transcript: Transcript) -> dict[int, Address]:
+    """Where clients are sent, by the ids of the brokers that it names."""
+    trip = transcript.by_label.get("metadata")
+    response = None if trip is None else trip.response
+    rows = [] if response is None else response.body["brokers"] or []
+    return {row["node_id"]: (row["host"], row["port"]) for row in rows}
 
 
 def _no_such_api(transcript: Transcript) -> Check:

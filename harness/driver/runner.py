@@ -75,14 +75,14 @@ class Stop(Exception):
 def run(
     scenario: Scenario, endpoint: Endpoint, *, nonce: str, deadline_s: float = DEADLINE_S,
     target: str = "", release: str | None = None, seed: int | None = None,
-    fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
+    fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS, prefix: str = "",
     kafkas: Transcript | None = None,
 ) -> Transcript:  # fmt: skip
     """The scenario's transcript on this endpoint. Raises only for mistakes of the harness.
-    `halt` may end it at any step. `fit` is what it costs under other settings than it asks for.
-    `kafkas` answers are those that the scenario's numbers of groups were written for.
+    `halt` may end it at any step. `fit` is what it costs here, `prefix` begins each name that it
+    draws, `kafkas` answers are those that the scenario's numbers of groups were written for.
     """
-    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits, kafkas)
+    one = Run(scenario, endpoint, nonce, deadline_s, fit, halt, waits, prefix, kafkas)
     try:
         with one.halt.reaches(one.lines):
             one.all_steps()
@@ -97,7 +97,7 @@ class Run:
     def __init__(
         self, scenario: Scenario, endpoint: Endpoint, nonce: str, deadline_s: float,
         fit: Fit = NOTHING_TO_DO, halt: Halt | None = None, waits: Waits = NO_WAITS,
-        kafkas: Transcript | None = None,
+        prefix: str = "", kafkas: Transcript | None = None,
     ):  # fmt: skip
         self.scenario, self.endpoint = scenario, endpoint
         self.halt, self.waits = halt or Halt(), waits
@@ -114,7 +114,7 @@ class Run:
         self.topic_ids: dict[str, bytes] = {}
         self.bindings = Bindings(
             nonce, int(time.time() * 1000), answer=self._answer, topic_id=self._topic_id,
-            sent=self.words.sent, accepted=names_accepted(endpoint),
+            sent=self.words.sent, accepted=names_accepted(endpoint), prefix=prefix,
         )  # fmt: skip
         self.step = 0
 

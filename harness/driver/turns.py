@@ -23,10 +23,11 @@ from touchstone.harness.driver.runner import run
 from touchstone.harness.driver.side_by_side import Sharing
 from touchstone.harness.driver.standing import Standing, TargetEnd, Watch, settle
 from touchstone.harness.judgement.verdict import reached
-from touchstone.harness.model import pace, profiles
+from touchstone.harness.model import pace, profiles, rights
 from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.model.placeholders import Name, Unresolved, unique
 from touchstone.harness.model.profiles import NO_PROFILES, StatedProfiles
+from touchstone.harness.model.rights import Right
 from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.model.target import (
     Endpoint,
@@ -72,15 +73,15 @@ class ScenarioRun:
 
 class Turns:
     """One target for as long as a run lasts. `gentle`: no setting of it is changed; `told`: the
-    profiles that it is said to have.
+    profiles that it is said to have; `prefix`: with which all names of cases begin.
     """
 
     def __init__(
         self, target: Target, *, nonce: str, deadline_s: float, seed: int = 0,
-        gentle: bool = False, told: StatedProfiles = NO_PROFILES,
+        gentle: bool = False, told: StatedProfiles = NO_PROFILES, prefix: str = "",
     ) -> None:  # fmt: skip
         self.target, self.nonce, self.deadline_s, self.seed = target, nonce, deadline_s, seed
-        self.release, self.told = target.release, told
+        self.release, self.told, self.prefix = target.release, told, prefix
         shared = target.kind in SHARED_KINDS
         self.jobs = SIDE_BY_SIDE if shared else 1
         self.standing = Standing(target, watches=shared and not told.few)
@@ -101,6 +102,7 @@ class Turns:
         self._looking: dict[Hashable, threading.Lock] = {}  # one for each thing that is looked up
         self._lock = threading.RLock()  # of the target
         self._opened = False
+        self._missing: frozenset[Right] | None = None  # rights, once they were asked for
 
     def open(self) -> str | None:
         """Look at the target once before the first case; the reason when it cannot be judged."""
@@ -113,21 +115,35 @@ class Turns:
             return self.standing.gone
 
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
-        """Set dynamic settings that only set the pace, for the whole run; lines that tell it, and
-        who is not asked.
-        """
-        if self.open():
-            return []
-        lines = self.target.not_asked() if isinstance(self.target, Somebodys) else []
-        return [*lines, *self._tuned(claims)]
-
-    def _tuned(self, claims: Iterable[Claim]) -> list[str]:
-        if self.tuning.cluster is None or not self.tuning.whole_run:
+        """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
+        if self.open() or self.tuning.cluster is None or not self.tuning.whole_run:
             return []
         with contextlib.suppress(Unavailable):
             if self.keeper is not None:
                 self.keeper.keep([ALL_BROKERS], self.target.start(Shape()), self._offered())
         return self.tuning.quicken(claim.shape for claim in claims)
+
+    def where_clients_go(self) -> list[str]:
+        """Return where somebody else's brokers send clients, in lines; nothing of one of ours."""
+        if not isinstance(self.target, Somebodys) or self.open() is not None:
+            return []
+        return self.target.where_clients_go()
+
+    def missing_rights(self) -> frozenset[Right]:
+        """Return what the user of this run may not do on somebody else's cluster; asked once."""
+        with self._lock:
+            if self._missing is None:
+                self._missing = frozenset()
+                if isinstance(self.target, Somebodys) and self.open() is None:
+                    self._missing = self.target.missing_rights(self.prefix)
+            return self._missing
+
+    def not_allowed(self, scenario: Scenario) -> str | None:
+        """Return why the user of this run may not ask what a scenario asks; None if he may."""
+        if self.prefix and (reason := rights.unnamed(scenario, self.prefix)):
+            return reason
+        lacks = rights.lacking(scenario, self.missing_rights())
+        return None if lacks is None else str(lacks)
 
     # one case
 
@@ -188,7 +204,7 @@ class Turns:
         number of brokers. Raises Unavailable, StartFailed.
         """
         if shape.brokers not in self._given:
-            name = unique(f"{self.nonce}/made", Name(f"made-{shape.brokers}"))
+            name = unique(f"{self.nonce}/made", Name(f"made-{shape.brokers}"), 0, self.prefix)
             with self._turn(shape, False):
                 endpoint, found = self._start(shape), None
                 with contextlib.suppress(Unresolved):
@@ -382,7 +398,7 @@ class Turns:
         return run(
             scenario, endpoint, nonce=nonce, deadline_s=self.deadline_s * waits.times,
             target=self.target.name, release=self.release, seed=self.seed, fit=fit, halt=self.halt,
-            waits=waits, kafkas=kafkas,
+            waits=waits, prefix=self.prefix, kafkas=kafkas,
         )  # fmt: skip
 
     def _offered(self) -> Versions:

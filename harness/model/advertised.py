@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 Table = Mapping[int, tuple[int, int]]
@@ -54,6 +55,35 @@ def release_of(versions: Table) -> str | None:
 def nearest(versions: Table) -> str:
     """The release that shares most ranges with these: what an unknown broker is held against."""
     return max(tables(), key=lambda name: (len(_same(tables()[name], versions)), number(name)))
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAgainst:
+    """The release that a target is held against, and why, in words that a reader is shown; without
+    any where the target's name says it.
+    """
+
+    release: str
+    reason: str = ""
+
+
+def held_against(versions: Table) -> HeldAgainst:
+    """Return the release nearest to what a target advertises, with how well it and the next one
+    fit.
+    """
+    best = release_of(versions) or nearest(versions)
+    others = {name: known for name, known in tables().items() if name != best}
+    fit = "fit" if dict(tables()[best]) == dict(versions) else "are nearest to"
+    reason = f"its ApiVersions {fit} {best} ({fits(best, versions)} ranges)"
+    if others:
+        second = max(others, key=lambda name: (len(_same(others[name], versions)), number(name)))
+        reason += f"; {second} fits {fits(second, versions)}"
+    return HeldAgainst(best, reason)
+
+
+def fits(release: str, versions: Table) -> str:
+    """Return how many of the ranges advertised are those of a release: "40 of 61"."""
+    return f"{len(_same(tables()[release], versions))} of {len(versions)}"
 
 
 def _same(one: Table, other: Table) -> set[int]:

@@ -127,6 +127,8 @@ class Header(TypedDict, total=False):
     profiles: list[str]
     configured: bool | None
     build: str | None
+    release_reason: str
+    addresses: list[str]
 
 
 class Footer(TypedDict, total=False):

@@ -165,17 +165,24 @@ PLACEHOLDERS = (
 )  # fmt: skip
 
 
-def unique(nonce: str, name: Name, draw: int = 0) -> str:
-    """The name's text in the run of this nonce; another for each `draw`."""
+def unique(nonce: str, name: Name, draw: int = 0, prefix: str = "") -> str:
+    """Return the name's text in the run of this nonce, another for each `draw`.
+
+    It begins with `prefix` in a run that may only touch what does; a principal's has it behind its
+    kind ("User:"). A name of a given length keeps that length as long as TOKEN characters of its
+    own are left.
+    """
     seed = f"{nonce}/{name.token or name.key}{f'/{draw}' if draw else ''}".encode()
     digest = int.from_bytes(hashlib.sha256(seed).digest()[:8], "big")
     token = "".join(ALPHABET[digest >> 5 * i & 31] for i in range(TOKEN))
     text = f"{name.prefix}{name.key}-{token}"
     if name.length is None:
-        return text
+        kind, colon, rest = text.rpartition(":")
+        return f"{kind}{colon}{prefix}{rest}"
     if name.length < TOKEN:
         raise ValueError(f"{name}: {name.length} characters cannot be unique, {TOKEN} can")
-    return text[-name.length :] if len(text) > name.length else text.ljust(name.length, "x")
+    length = max(name.length - len(prefix), TOKEN)
+    return prefix + (text[-length:] if len(text) > length else text.ljust(length, "x"))
 
 
 @dataclass(slots=True)
@@ -190,6 +197,7 @@ class Bindings:
     topic_id: Callable[[str], bytes] = lambda topic: b""
     sent: Callable[[str, Any], Any] = lambda api, body: body  # a body in the target's words
     accepted: Callable[[str], bool] | None = None  # whether a name may be used on this target
+    prefix: str = ""  # with which each name begins
 
     def resolve(self, value: Any) -> Any:
         """The value with every placeholder in it replaced. Raises Unresolved."""
@@ -213,10 +221,10 @@ class Bindings:
         """The first draw that the target's coordinator accepts; names that share a token, or are
         too short to differ, are drawn once.
         """
-        text = unique(self.nonce, name)
+        text = unique(self.nonce, name, 0, self.prefix)
         if self.accepted is None or name.token is not None:
             return text
-        draws = (unique(self.nonce, name, draw) for draw in range(DRAWS))
+        draws = (unique(self.nonce, name, draw, self.prefix) for draw in range(DRAWS))
         return next((drawn for drawn in draws if self.accepted(drawn)), text)
 
     def _ref(self, ref: Ref) -> Any:

@@ -16,7 +16,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from touchstone.harness.model.rights import Right
 
 Address = tuple[str, int]
 Versions = dict[int, tuple[int, int]]  # API key -> (lowest, highest) version advertised
@@ -208,5 +211,10 @@ class Somebodys(Protocol):
     def finds_nobody(self) -> str | None:
         """Why nobody can be asked anything there, in words; None where somebody can."""
 
-    def not_asked(self) -> list[str]:
-        """A line for each of its brokers that is not asked, because nobody gave its address."""
+    def missing_rights(self, prefix: str) -> frozenset[Right]:
+        """Return what its user may not do with names that begin with this."""
+
+    def where_clients_go(self) -> list[str]:
+        """Return lines that say where its brokers send clients, and which of them are not there,
+        or are not asked because nobody gave the address.
+        """

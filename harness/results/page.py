@@ -15,7 +15,7 @@ from touchstone.harness.judgement import card, wording
 from touchstone.harness.judgement.card import Card, Evidence
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.model.case_row import CaseRow
-from touchstone.harness.results.summary import LIGHT, Report, cases, headline, settings
+from touchstone.harness.results.summary import LIGHT, Report, cases, circumstances, headline
 from touchstone.harness.run import tally
 from touchstone.harness.shown import html as escape
 
@@ -65,7 +65,7 @@ def _target(report: Report, example: Example) -> list[str]:
     header = report.header
     found = [
         f'<h2 id="{_anchor(report.target)}">{escape(headline(report))}</h2>',
-        *(f'<p class="dim">{escape(line)}.</p>' for line in settings(header)),
+        *(f'<p class="dim">{escape(line)}.</p>' for line in circumstances(header)),
         f'<p class="dim">{escape(report.scope)}. Started {escape(header["started"])}, commit '
         f"{escape(str(header['commit']))}, seed {escape(str(header['seed']))}.</p>",
     ]

@@ -71,7 +71,8 @@ def header(
     oracle_kind: str, commit: str, seed: int, host: Mapping[str, str], planned: int,
     part: PartMark | None = None, arguments: Sequence[str] = (), deselected: int = 0,
     suites: int | None = None, profiles: Sequence[str] = (), configured: bool | None = None,
-    build: str | None = None,
+    build: str | None = None, release_reason: str = "",
+    addresses: Sequence[str] = (),
 ) -> Header:  # fmt: skip
     """The first line of a file: who was judged, by whom, from which commit; which part of it.
 
@@ -79,7 +80,8 @@ def header(
     collected and not chosen, `suites` all suites that there are, so that a row file says by itself
     what was in scope. `profiles` are those that the target is said to have; `configured` says
     whether each claim got the settings that it wants instead. `build` names the target's build;
-    None where nobody knows it.
+    None where nobody knows it. `release_reason` says why it is that release,
+    `addresses` where clients of the target are sent and whether they find it there.
     """
     found: Header = {} if part is None else {"part": part}
     return found | {
@@ -88,6 +90,7 @@ def header(
         "commit": commit, "seed": seed, "host": dict(host), "planned": planned,
         "arguments": list(arguments), "deselected": deselected, "suites": suites,
         "profiles": list(profiles), "configured": configured, "build": build,
+        "release_reason": release_reason, "addresses": list(addresses),
     }  # fmt: skip
 
 

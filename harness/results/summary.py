@@ -99,6 +99,19 @@ def headline(report: Report) -> str:
     return f"{who}: {told}{more}"
 
 
+def circumstances(header: Header) -> list[str]:
+    """Return the lines that say how a target was judged: as which release, with which settings,
+    and where it sends its clients.
+    """
+    return [*_release(header), *settings(header), *header.get("addresses", ())]
+
+
+def _release(header: Header) -> list[str]:
+    """Return the line that names the release and why it is that one; none for older runs."""
+    reason = header.get("release_reason")
+    return [f"held against Kafka {header['release']}: {reason}"] if reason else []
+
+
 def settings(header: Header) -> list[str]:
     """With which settings the target was judged, in one line; no line for rows of older runs."""
     profiles = header.get("profiles")
@@ -131,7 +144,7 @@ def _below(report: Report) -> list[str]:
         *report.not_run,
         *tally.flaky(report.rows),
         *tally.surprising(report.surprises),
-        *settings(report.header),
+        *circumstances(report.header),
         report.scope,
     ]
 

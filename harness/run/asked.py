@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 from touchstone.checkout import ONLY_HERE, ROOT
 from touchstone.harness import known, targets
 from touchstone.harness.model import shard
 from touchstone.harness.options import Options
+from touchstone.harness.run import chosen_release
+from touchstone.harness.targets import matrix
 from touchstone.harness.writable import why_not
 
 ALONE = ("record", "update_expectations")  # of which there is one for all parts
+LEGAL = re.compile(r"[A-Za-z0-9._-]+")
+LONGEST_PREFIX = 100  # a topic's name has 249 characters at most, and ours have up to 60
 NOBODY = "none"  # as an oracle
 
 
@@ -25,6 +30,10 @@ def check(asked: Options) -> None:
         raise ValueError(f"--record {ONLY_HERE}")
     if asked.again and asked.record:
         raise ValueError("--again and --record do not go together: flaky is not recorded")
+    if asked.prefix:
+        _prefix(asked)
+    if asked.release is not None:
+        _release(asked, asked.release)
     if asked.shard:
         _shard(asked, asked.shard)
     for word in [*asked.target, *([asked.oracle] if asked.oracle else [])]:
@@ -41,6 +50,27 @@ def _numbers(asked: Options) -> None:
         raise ValueError(f"--jobs {asked.jobs}: 1 case at a time, or more")
     if asked.again is not None and asked.again < 0:
         raise ValueError(f"--again {asked.again}: no further try (0), or more")
+
+
+def _prefix(asked: Options) -> None:
+    clash = next((name for name in ("record", "client") if getattr(asked, name)), None)
+    if clash:
+        raise ValueError(f"--prefix and --{clash} do not go together")
+    if len(asked.prefix) > LONGEST_PREFIX or not LEGAL.fullmatch(asked.prefix):
+        raise ValueError(
+            f"--prefix {asked.prefix!r}: at most {LONGEST_PREFIX} letters, digits, '.', '_' and"
+            " '-', as in a topic's name"
+        )
+
+
+def _release(asked: Options, word: str) -> None:
+    clash = next((name for name in ("record", "client") if getattr(asked, name)), None)
+    if clash:
+        raise ValueError(f"{chosen_release.FLAG} and --{clash} do not go together")
+    try:
+        matrix.release(word)
+    except matrix.UnknownRelease as unknown:
+        raise ValueError(f"{chosen_release.FLAG} {word}: {unknown}") from None
 
 
 def _shard(asked: Options, words: str) -> None:

@@ -37,6 +37,7 @@ class ClientJudge:
     later = False
     lanes = None
     strict = False
+    release_reason = ""
 
     def __init__(
         self, client: ClientFile, broker: Target, *, nonce: str, deadline_s: float,
@@ -60,6 +61,9 @@ class ClientJudge:
 
     def suites(self) -> None:
         """Nothing is recorded of a client, so nobody can say which suites have a case of it."""
+
+    def where_clients_go(self) -> list[str]:
+        return []
 
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Nothing is set for a run: each case gets a cluster as it wants one."""

@@ -32,8 +32,8 @@ from touchstone.harness.judgement.verdict import (
     judge,
     unsupported,
 )
-from touchstone.harness.model import advertised, profiles, served_versions
-from touchstone.harness.model.advertised import Table
+from touchstone.harness.model import advertised, profiles, rights, served_versions
+from touchstone.harness.model.advertised import HeldAgainst, Table
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import BROKER_ROLE, CaseId, Claim
 from touchstone.harness.model.expect import Expectation
@@ -42,8 +42,9 @@ from touchstone.harness.model.provenance import teller
 from touchstone.harness.model.recordings import Missing, Store
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Twinned, Unavailable
-from touchstone.harness.run.oracles import Live, Nobody, Oracle, Recorded
-from touchstone.harness.targets import parse, probe
+from touchstone.harness.run import chosen_release
+from touchstone.harness.run.oracles import NOBODY, Live, Nobody, Oracle, Recorded
+from touchstone.harness.targets import matrix, parse, probe
 from touchstone.harness.targets.recorded import RecordedTarget
 from touchstone.reference_impl.wire.apis import by_name
 
@@ -69,15 +70,19 @@ class Judge:
         strict: bool = False,
         gentle: bool = False,
         told: StatedProfiles = NO_PROFILES,
+        release_reason: str = "",
+        prefix: str = "",
     ) -> None:
         self.target, self.oracle, self.release = target, oracle, release
+        self.release_reason = release_reason  # why it is held against this one, in words
         self.nonce, self.again = nonce, again
         self.strict_oracle, self.strict, self.gentle = strict_oracle, strict, gentle
         self.table: Table = advertised.table(release)
         self.told = told
         turns = partial(
-            Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told
-        )
+            Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told,
+            prefix=prefix,
+        )  # fmt: skip
         self.turns = turns(target)
         self.lanes: Lanes | None = None
         if isinstance(target, Twinned) and target.has_twins:
@@ -101,9 +106,17 @@ class Judge:
         """How many suites have a case of this release; None if nothing is recorded of it."""
         return len(Store(self.release).suites()) or None
 
+    def where_clients_go(self) -> list[str]:
+        return self.turns.where_clients_go()
+
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
-        return [*self._disputed(), *self.turns.quicken(claims)]
+        return [*self._limited(), *self._disputed(), *self.turns.quicken(claims)]
+
+    def _limited(self) -> list[str]:
+        """What the user of this run may not do."""
+        missing = self.turns.missing_rights()
+        return [f"its user has not the rights {rights.words(missing)}"] if missing else []
 
     def _disputed(self) -> list[str]:
         """Where the target tells other settings than it is said to have."""
@@ -201,6 +214,8 @@ class Judge:
         reason = self.turns.open()
         if reason:
             return without(inconclusive(f"not run: {reason}"))
+        if (reason := self.turns.not_allowed(scenario)) is not None:
+            return without(inconclusive(f"{OUT_OF_SCOPE}: {reason}"))
         try:
             made: frozenset[str] = frozenset()
             versions: dict[str, int] = {}
@@ -436,6 +451,8 @@ def judge_for(
     strict: bool = False,
     gentle: bool = False,
     having: Iterable[str] = (),
+    release: str | None = None,
+    prefix: str = "",
 ) -> Judge:
     """The judge for the words a user typed. Raises UnknownTarget, ValueError.
 
@@ -443,9 +460,12 @@ def judge_for(
     versions are nearest to what a stranger advertises. To record, a target is its own oracle, so
     that an answer which changes from run to run is noticed before it is kept; that is judged
     strictly, as `strict` asks for (see `grades`). `having` are names of profiles that the target
-    is said to have.
+    is said to have, `release` names the one that it wants to be held against;
+    all names that cases draw begin with `prefix`.
     """
     target = parse(target_word)
+    if release is not None:
+        chosen_release.check(target, release)
     if again is None:
         again = AGAIN if target.kind in SHARED_KINDS and not record else 0
     if record:
@@ -453,13 +473,14 @@ def judge_for(
         if target.release is None:
             raise ValueError(f"{target.name} advertises what no known release does")
         oracle: Oracle = Live(target, target.release, deadline_s, told)
-        release = target.release
+        against = HeldAgainst(target.release)
     else:
-        oracle, release = _oracle(oracle_word, target, deadline_s)
+        oracle, against = _oracle(oracle_word, target, deadline_s, release)
     return Judge(
-        target, oracle, release, nonce=nonce, seed=seed, deadline_s=deadline_s,
+        target, oracle, against.release, nonce=nonce, seed=seed, deadline_s=deadline_s,
         strict_oracle=record or oracle.kind == "live", again=again, strict=strict or record,
-        gentle=gentle, told=_told(target, having, release),
+        gentle=gentle, told=_told(target, having, against.release),
+        release_reason=against.reason, prefix=prefix,
     )  # fmt: skip
 
 
@@ -474,26 +495,19 @@ def _told(target: Target, names: Iterable[str], release: str) -> StatedProfiles:
     return StatedProfiles(found, release)
 
 
-def _oracle(word: str | None, target: Target, deadline_s: float) -> tuple[Oracle, str]:
-    if word is None:
-        release = _release_of(target)
-        return Recorded(Store(release)), release
-    if word == "none":
-        release = _release_of(target)
-        return Nobody(release), release
+def _oracle(
+    word: str | None, target: Target, deadline_s: float, wanted: str | None
+) -> tuple[Oracle, HeldAgainst]:
+    if word is None or word == NOBODY:
+        own = chosen_release.choose(target, wanted)
+        return (Recorded(Store(own.release)) if word is None else Nobody(own.release)), own
     other = parse(word)
     other = target if other.name == target.name else other  # one cluster, asked twice
+    found = chosen_release.choose(other, wanted if other.kind in SHARED_KINDS else None)
+    if wanted is not None and found.release != matrix.release(wanted).name:
+        raise ValueError(f"{chosen_release.FLAG} {wanted} and --oracle {word} do not go together")
     if isinstance(other, RecordedTarget):
-        return Recorded(other.store), other.store.release
-    release = _release_of(other)
-    return Live(other, release, deadline_s), release
-
-
-def _release_of(target: Target) -> str:
-    """Its release; for a stranger the nearest one, for one that is silent the newest."""
-    if target.release is not None:
-        return target.release
-    try:
-        return advertised.nearest(target.advertised())
-    except (probe.NotReady, Unavailable, OSError):
-        return list(advertised.tables())[-1]
+        oracle: Oracle = Recorded(other.store)
+    else:
+        oracle = Live(other, found.release, deadline_s)
+    return oracle, HeldAgainst(found.release, f"--oracle {word} is of it")

@@ -36,7 +36,7 @@ from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results import junit, parts, rows, run_folder, steps, summary
 from touchstone.harness.results.jsonl import Writer
 from touchstone.harness.results.summary import Report
-from touchstone.harness.run import client_judge, tally
+from touchstone.harness.run import chosen_release, client_judge, tally
 from touchstone.harness.run.build import build_of, commit
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
@@ -78,6 +78,8 @@ class Options:
     build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
+    prefix: str = ""  # with which the names of all that cases make begin
+    release: str | None = None  # that the targets want to be held against
 
 
 class RunExists(ValueError):
@@ -133,6 +135,7 @@ class Session:
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
                 strict=options.strict, gentle=options.gentle, having=options.profiles,
+                release=options.release, prefix=options.prefix,
             )  # fmt: skip
             if options.jobs and judge.jobs > 1:
                 judge.jobs = options.jobs
@@ -372,6 +375,7 @@ class Session:
             deselected=len(run.deselected), suites=judge.suites(),
             profiles=[profile.name for profile in judge.told.profiles],
             configured=configured(judge.target), build=self._build(judge),
+            release_reason=judge.release_reason, addresses=judge.where_clients_go(),
         )  # fmt: skip
 
     def _build(self, judge: AnyJudge) -> str | None:
@@ -411,7 +415,7 @@ class Session:
                 f"{judge.oracle.name} ({judge.oracle.kind}), "
                 f"cases of Kafka {judge.release}: {len(run.planned)}"
             )
-            lines += summary.settings(self._header(run))
+            lines += summary.circumstances(self._header(run))
         lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")
@@ -446,7 +450,9 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     follow = (reach.FLAG,) if options.follow else ()
     how = options.command_config
     login = (reach.COMMAND_CONFIG, str(how)) if how else ()
-    return ("--target", word, *oracle, *strict, *having, *follow, *login)
+    release = (chosen_release.FLAG, options.release) if options.release else ()
+    prefix = ("--prefix", options.prefix) if options.prefix else ()
+    return ("--target", word, *oracle, *strict, *having, *follow, *login, *release, *prefix)
 
 
 def configured(target: Target) -> bool:

@@ -29,6 +29,7 @@ WORST_FIRST = (BROKE, DIFFERENT, INCOMPLETE, CONFORMED)
 SAID = 240  # characters of how a flaky case differed: a batch may be its value; the row has all
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
 _PROFILE = re.compile(rf"{OUT_OF_SCOPE}: wants profile (?P<name>\S+) \(")
+_RIGHT = re.compile(rf"{OUT_OF_SCOPE}: (?P<name>no [A-Z_]+ on [a-z ]+)$")
 COLUMNS = (CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN)
 
 
@@ -90,7 +91,9 @@ def scope(header: Header, rows: Sequence[CaseRow]) -> str:
         )
         if counted[kind]
     ]
-    words += [f"{outside:,} ask for settings or brokers that it does not have"] if outside else []
+    limited = any(_RIGHT.match(row["reason"]) for row in rows)
+    what = "settings, brokers or rights" if limited else "settings or brokers"
+    words += [f"{outside:,} ask for {what} that it does not have"] if outside else []
     never = header["planned"] - len(rows)
     words += [f"{never:,} never started"] if never > 0 else []
     words += [f"{header['deselected']:,} deselected"] if header.get("deselected") else []
@@ -104,13 +107,18 @@ def scope(header: Header, rows: Sequence[CaseRow]) -> str:
 def not_run(rows: Sequence[CaseRow], planned: int, deselected: int) -> list[str]:
     """What was not judged, by reason."""
     undecided = [row for row in rows if row["verdict"] == INCONCLUSIVE]
-    wanted = profiles_wanted(undecided)
-    reasons = Counter(row["reason"] for row in undecided if not _PROFILE.match(row["reason"]))
+    wanted, rights = profiles_wanted(undecided), _by_name(undecided, _RIGHT)
+    others = (row["reason"] for row in undecided)
+    reasons = Counter(r for r in others if not _PROFILE.match(r) and not _RIGHT.match(r))
     lines = [
         f"{cases} {'case' if cases == 1 else 'cases'} of {claims} "
         f"{'claim' if claims == 1 else 'claims'} not run: they want profile {name} "
         f"(touchstone profile {name} prints it, --profile {name} says that it is there)"
         for name, (claims, cases) in wanted.items()
+    ]
+    lines += [
+        f"{right}: {wording.counted(claims, 'claim')} not run ({wording.counted(cases, 'case')})"
+        for right, (claims, cases) in rights.items()
     ]
     lines += [f"{n} {'case' if n == 1 else 'cases'} {reason}" for reason, n in _grouped(reasons)]
     if len(rows) < planned:
@@ -122,9 +130,14 @@ def not_run(rows: Sequence[CaseRow], planned: int, deselected: int) -> list[str]
 
 def profiles_wanted(rows: Sequence[CaseRow]) -> dict[str, tuple[int, int]]:
     """Profile (harness/model/profiles.py) -> how many claims and cases it would add, most first."""
+    return _by_name(rows, _PROFILE)
+
+
+def _by_name(rows: Sequence[CaseRow], reason: re.Pattern[str]) -> dict[str, tuple[int, int]]:
+    """What reasons of this form name -> how many claims and cases have it, most first."""
     found: dict[str, list[str]] = {}
     for row in rows:
-        if wanted := _PROFILE.match(row["reason"]):
+        if wanted := reason.match(row["reason"]):
             found.setdefault(wanted["name"], []).append(row["claim"])
     counted = {name: (len(set(claims)), len(claims)) for name, claims in found.items()}
     return dict(sorted(counted.items(), key=lambda item: (-item[1][0], item[0])))

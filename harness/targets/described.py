@@ -17,6 +17,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from touchstone.harness.model.rights import Right
 from touchstone.harness.model.target import (
     LISTENERS,
     Address,
@@ -93,9 +94,12 @@ class DescribedTarget:
     def finds_nobody(self) -> str | None:
         return self._latest.finds_nobody() if self.addresses else None
 
-    def not_asked(self) -> list[str]:
+    def missing_rights(self, prefix: str) -> frozenset[Right]:
+        return self._latest.missing_rights(prefix) if self.addresses else frozenset()
+
+    def where_clients_go(self) -> list[str]:
         unused = self.login.unused() if self.login is not None else []
-        return [*unused, *self._latest.not_asked()] if self.addresses else unused
+        return [*unused, *self._latest.where_clients_go()] if self.addresses else unused
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:

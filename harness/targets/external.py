@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, permutations
 
 from touchstone.harness.model import advertised, profiles
+from touchstone.harness.model.rights import Right
 from touchstone.harness.model.target import (
     Address,
     Endpoint,
@@ -22,7 +23,8 @@ from touchstone.harness.model.target import (
     Unavailable,
     Versions,
 )
-from touchstone.harness.targets import diagnosis, facts, probe, reach
+from touchstone.harness.targets import asked_rights, diagnosis, facts, probe, reach, sent_to
+from touchstone.harness.targets.sent_to import SILENT, SentTo
 
 SECONDS = 5.0
 LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
@@ -49,6 +51,10 @@ class ExternalTarget:
         self._settings: dict[str, Setting] | None = None
         self.coordinators = True  # whether to look who leads internal topics, which makes them
         self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
+        self.prefix = ""  # with which names begin that it is asked about
+        self._sent: list[SentTo] | None = (
+            None  # where clients are sent, once somebody wants it told
+        )
         self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
     @property
@@ -122,10 +128,27 @@ class ExternalTarget:
         self._look()
         return self._nobody
 
-    def not_asked(self) -> list[str]:
-        """A line for each broker that it names at an address which is not asked (`reach`)."""
+    def where_clients_go(self) -> list[str]:
+        """Return where its brokers send clients, and whether they answer there; asked once."""
         sight = self._look()
-        return reach.refusals(sight.brokers) if sight and len(sight.brokers) > 1 else []
+        if sight is None:
+            return []
+        if self._sent is None:
+            self._sent = sent_to.look(sight.brokers)
+        return sent_to.lines(self._sent, len(sight.brokers))
+
+    def missing_rights(self, prefix: str) -> frozenset[Right]:
+        """Return what its user may not do with names of this prefix, which is kept for questions
+        of its own.
+        """
+        self.prefix = prefix
+        sight = self._look()
+        if sight is None:
+            return frozenset()
+        self._internal_topics(self._home(sight))  # until they are there no group can be asked about
+        with contextlib.suppress(probe.NotReady):
+            return asked_rights.missing(self._reached(sight), self.advertised(), prefix, SECONDS)
+        return frozenset()
 
     def _check_reach(self, sight: probe.Sight, shape: Shape) -> None:
         """Raise OutOfScope where a broker would have to be asked at an address that nobody gave."""
@@ -135,6 +158,9 @@ class ExternalTarget:
         asked = sight.brokers if shape.brokers > 1 else {home: sight.brokers[home]}
         if lines := reach.refusals(asked):
             raise OutOfScope(f"{self.name}: {lines[0]}")
+        silent = (one for one in self._sent or () if one.found == SILENT and one.node in asked)
+        if (one := next(silent, None)) is not None:
+            raise OutOfScope(f"{self.name}: {one}")
 
     def _unknown(self, shape: Shape) -> Endpoint:
         """A cluster that does not say who its brokers are can only be asked as one broker."""
@@ -235,7 +261,7 @@ class ExternalTarget:
             self._internal[leader] = {}
             with contextlib.suppress(probe.NotReady):
                 self._internal[leader] = facts.internal_topics(
-                    self.addresses[0], leader, self.advertised(), SECONDS
+                    self.addresses[0], leader, self.advertised(), SECONDS, self.prefix
                 )
         return self._internal[leader]
 

@@ -46,7 +46,7 @@ def settings(address: Address, node: int, offered: Versions, seconds: float) -> 
     """The settings in force of one broker by DescribeConfigs; empty where it does not tell."""
     resource = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": None}
     body = {"resources": [resource], "include_synonyms": False, "include_documentation": False}
-    answer = _asked(address, "DescribeConfigs", 1, body, offered, seconds)
+    answer = asked(address, "DescribeConfigs", 1, body, offered, seconds)
     rows = (answer or {}).get("results") or ()
     return {
         config["name"]: Setting(config["value"], not config["read_only"])
@@ -66,7 +66,7 @@ def listeners(settings: Mapping[str, Setting], host: str) -> dict[str, tuple[Add
 
 
 def internal_topics(
-    address: Address, home: int | None, offered: Versions, seconds: float
+    address: Address, home: int | None, offered: Versions, seconds: float, prefix: str = ""
 ) -> dict[str, tuple[int, int]]:
     """Internal topic -> how many partitions it has and the first that the broker `home` leads, of
     those that exist once they are needed.
@@ -74,12 +74,12 @@ def internal_topics(
     Where both topics are there, these partitions can hold one name, so that it may be either's key.
     """
     for kind in INTERNAL.values():
-        _until_found(address, kind, offered, seconds)
+        _until_found(address, kind, offered, seconds, prefix)
     topics = [{"name": name} for name in INTERNAL]
     body = {"topics": topics, "allow_auto_topic_creation": False}
     found: dict[str, dict[int, int]] = {}
     for _ in _tries(seconds):
-        answer = _asked(address, "Metadata", 4, body, offered, seconds) or {}
+        answer = asked(address, "Metadata", 4, body, offered, seconds) or {}
         found = {
             row["name"]: {part["partition_index"]: part["leader_id"] for part in row["partitions"]}
             for row in answer.get("topics") or ()
@@ -90,11 +90,14 @@ def internal_topics(
     return _homes(found, home)
 
 
-def _until_found(address: Address, kind: int, offered: Versions, seconds: float) -> None:
+def _until_found(
+    address: Address, kind: int, offered: Versions, seconds: float, prefix: str
+) -> None:
     """Ask for a coordinator until there is one: the first time, its topic is made."""
-    body = {"key": "touchstone", "key_type": kind, "coordinator_keys": ["touchstone"]}
+    name = f"{prefix}touchstone"
+    body = {"key": name, "key_type": kind, "coordinator_keys": [name]}
     for _ in _tries(WAIT_S):
-        answer = _asked(address, "FindCoordinator", 1, body, offered, seconds)
+        answer = asked(address, "FindCoordinator", 1, body, offered, seconds)
         if answer is None or answer["error_code"] != NOT_AVAILABLE:
             return
 
@@ -142,7 +145,7 @@ def make_internal_topic(
         "configs": configs,
     }  # fmt: skip
     body = {"topics": [wanted], "timeout_ms": int(seconds * 1000), "validate_only": False}
-    _asked(address, "CreateTopics", 4, body, offered, seconds)
+    asked(address, "CreateTopics", 4, body, offered, seconds)
 
 
 def elect_preferred(
@@ -153,7 +156,7 @@ def elect_preferred(
         {"topic": topic, "partitions": list(range(count))} for topic, count in partitions.items()
     ]
     body = {"election_type": 0, "topic_partitions": rows, "timeout_ms": int(seconds * 1000)}
-    _asked(address, "ElectLeaders", 1, body, offered, seconds)
+    asked(address, "ElectLeaders", 1, body, offered, seconds)
 
 
 def alter(
@@ -167,14 +170,14 @@ def alter(
     ]
     resource = {"resource_type": BROKER, "resource_name": node, "configs": rows}
     body = {"resources": [resource], "validate_only": False}
-    answer = _asked(address, "IncrementalAlterConfigs", 0, body, offered, seconds)
+    answer = asked(address, "IncrementalAlterConfigs", 0, body, offered, seconds)
     if answer is None:
         return "IncrementalAlterConfigs is not answered"
     bad = [row for row in answer["responses"] if row["error_code"]]
     return f"error {bad[0]['error_code']}: {bad[0]['error_message']}" if bad else None
 
 
-def _asked(
+def asked(
     address: Address, api: str, version: int, body: Any, offered: Versions, seconds: float
 ) -> Any:
     """The answer in the highest version up to this that is offered; None when there is none."""

@@ -192,14 +192,20 @@ def why(error: OSError) -> str:
     return "timed out" if isinstance(error, TimeoutError) else type(error).__name__
 
 
+def check(address: Address) -> None:
+    """Raise NotGiven if this address is not asked, OSError if it cannot be one."""
+    if address not in _given:
+        _checked(address)
+
+
 def refusal(address: Address) -> str | None:
     """Why this address is not asked, or cannot be; None where it is."""
     try:
-        address in _given or _checked(address)
+        check(address)
     except NotGiven as refused:
         return str(refused.strerror)
     except OSError as error:
-        return f"{_named(address)}: {error.strerror or error}"
+        return f"{named(address)}: {error.strerror or error}"
     return None
 
 
@@ -213,8 +219,8 @@ def refusals(brokers: Mapping[int, Address]) -> list[str]:
     return [*lines[:LISTED], f"and {more:,} more brokers are not asked"] if more > 0 else lines
 
 
-def _named(address: Address) -> str:
-    """An address as it is shown: a target may name anything."""
+def named(address: Address) -> str:
+    """Return an address as it is shown: a target may name anything."""
     host = shown.line(address[0])
     return f"{host if len(host) <= NAME else f'{host[:NAME]}...'}:{address[1]}"
 
@@ -237,7 +243,7 @@ def _checked(address: Address) -> list[Address]:
         return numbers
     raise NotGiven(
         errno.EACCES,
-        f"{_named(address)} is not on loopback and was not given, only named by the target"
+        f"{named(address)} is not on loopback and was not given, only named by the target"
         f" ({FLAG} asks there)",
     )
 

@@ -122,6 +122,14 @@ def test_every_report_says_with_which_settings_the_target_was_judged(told, line)
     assert [line in text for text in shown] == [True, True, True], line
 
 
+def test_every_report_says_why_it_is_that_release():
+    reason = "its ApiVersions fit 4.3 (75 of 75 ranges); 3.9 fits 30 of 75"
+    report = Report(head(release="4.3", release_reason=reason), rows())
+    line = f"held against Kafka 4.3: {reason}"
+    assert line in summary.lines(report)
+    assert f"- {line}" in summary.markdown([report]) and line in page.render([report])
+
+
 def test_rows_of_older_runs_do_not_say_with_which_settings():
     older = {k: v for k, v in head().items() if k not in ("profiles", "configured")}
     assert not any(line.startswith("settings:") for line in summary.lines(Report(older, rows())))

@@ -219,9 +219,9 @@ foo.bar = true
 """)
     target = parse(str(tmp_path / "mine.toml"))
     assert target.available() is None
-    assert target.not_asked() == [
+    assert target.where_clients_go()[0] == (
         f"[client] of {tmp_path / 'mine.toml'}: supplied, but not used here: foo.bar"
-    ]
+    )
 
 
 STARTED = """

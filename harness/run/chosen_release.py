@@ -1,0 +1,65 @@
+"""Which release a target is held against, and why: as a user says, else as the target shows.
+
+Whatever decides is said in words, for a release chosen in silence is a verdict nobody can check: a
+broker that advertises a little of everything is held against the nearest release, and its user may
+have meant another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from touchstone.harness.driver.turns import SHARED_KINDS
+from touchstone.harness.model import advertised
+from touchstone.harness.model.advertised import HeldAgainst
+from touchstone.harness.model.target import Target, Unavailable
+from touchstone.harness.targets import matrix, probe
+
+FLAG = "--release"
+
+
+def choose(target: Target, wanted: str | None = None) -> HeldAgainst:
+    """Return the release of a target and why it is that one.
+
+    `wanted` is what a user asks for. Without it a target that names its release has that one, a
+    stranger the nearest, and one that does not answer the newest. Raise UnknownRelease if no
+    release has the name that is wanted.
+    """
+    if wanted is not None:
+        return _wanted(target, matrix.release(wanted).name)
+    if (stated := _stated(target)) is not None:
+        return stated
+    try:
+        return advertised.held_against(target.advertised())
+    except (probe.NotReady, Unavailable, OSError):
+        newest = list(advertised.tables())[-1]
+        return HeldAgainst(newest, "it does not answer ApiVersions, and this is the newest")
+
+
+def check(target: Target, wanted: str) -> None:
+    """Raise ValueError if no release has this name, or if the target is a release by its own."""
+    matrix.release(wanted)
+    if target.kind not in SHARED_KINDS:
+        raise ValueError(
+            f"{FLAG} {wanted}: {target.name} is Kafka {target.release} by its name; a release is"
+            " named for a target that somebody else runs"
+        )
+
+
+def _wanted(target: Target, release: str) -> HeldAgainst:
+    """Return the release that a user names, with how well what the target advertises fits it."""
+    reason = f"{FLAG} says so"
+    with contextlib.suppress(probe.NotReady, Unavailable, OSError):
+        fit = advertised.fits(release, target.advertised())
+        reason += f"; {fit} ranges of its ApiVersions are as there"
+    return HeldAgainst(release, reason)
+
+
+def _stated(target: Target) -> HeldAgainst | None:
+    """Return the release that its name or its target file gives it, None where neither does."""
+    described = getattr(target, "described", None)
+    if described is not None and described.release is not None:
+        return HeldAgainst(described.release, "its target file says so")
+    if target.kind in SHARED_KINDS or target.release is None:
+        return None
+    return HeldAgainst(target.release)

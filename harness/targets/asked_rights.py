@@ -1,0 +1,105 @@
+"""What the user of a run may not do, asked of somebody else's cluster before the first case.
+
+A cluster tells in bits what its user may do (KIP-430: DescribeCluster, Metadata, DescribeGroups);
+transactional ids have none, so two requests that change nothing are tried. Nothing is made but the
+internal topics that the first case would have made, and no name is used that does not begin with
+the user's prefix.
+
+Bits alone are not believed: a broker that has no authorizer and answers 0 would be excused from all
+its claims. They count where something was in fact refused for want of a right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from touchstone.harness.model.rights import (
+    CLUSTER,
+    GROUPS,
+    KNOWN,
+    OPERATIONS,
+    TOPICS,
+    TRANSACTIONS,
+    Right,
+)
+from touchstone.harness.model.target import Address, Versions
+from touchstone.harness.targets import facts
+
+NAME = "touchstone-rights"  # behind the prefix; nothing is made of this name
+REFUSED = frozenset({29, 30, 31, 53})  # TOPIC_, GROUP_, CLUSTER_, TRANSACTIONAL_ID_AUTH... FAILED
+TOPIC = 2  # of a config resource's kinds
+SET = 0  # an operation of IncrementalAlterConfigs
+NO_ID = bytes(16)
+
+
+def missing(address: Address, offered: Versions, prefix: str, seconds: float) -> frozenset[Right]:
+    """Return the rights that the user of this connection does not have; none if nobody says."""
+    name = f"{prefix}{NAME}"
+
+    def ask(api: str, version: int, body: Mapping[str, Any]) -> Any:
+        return facts.asked(address, api, version, dict(body), offered, seconds)
+
+    lacks: set[Right] = set()
+    really = False
+    for right, api, version, body in _probes(name):
+        refused = _is_refused(ask(api, version, body))
+        really |= refused
+        lacks |= {right} if refused else set()
+    for resource, bits in _bits(ask, name):
+        lacks |= {
+            Right(operation, resource)
+            for operation in KNOWN[resource]
+            if bits is not None and not bits >> OPERATIONS[operation] & 1
+        }
+    return frozenset(lacks) if really else frozenset()
+
+
+def _probes(name: str) -> Iterator[tuple[Right, str, int, Mapping[str, Any]]]:
+    """Yield requests that change nothing, each with the right that it needs."""
+    topic = {"name": name, "num_partitions": 1, "replication_factor": 1, "assignments": [],
+             "configs": []}  # fmt: skip
+    config = {"name": "retention.ms", "config_operation": SET, "value": "604800000"}
+    resource = {"resource_type": TOPIC, "resource_name": name, "configs": [config]}
+    end = {"transactional_id": name, "producer_id": -1, "producer_epoch": -1, "committed": False}
+    yield (Right("CREATE", TOPICS), "CreateTopics", 4,
+           {"topics": [topic], "timeout_ms": 1000, "validate_only": True})  # fmt: skip
+    yield (Right("ALTER_CONFIGS", TOPICS), "IncrementalAlterConfigs", 1,
+           {"resources": [resource], "validate_only": True})  # fmt: skip
+    yield Right("WRITE", TRANSACTIONS), "EndTxn", 1, end
+    yield (Right("DESCRIBE", TRANSACTIONS), "DescribeTransactions", 0,
+           {"transactional_ids": [name]})  # fmt: skip
+    yield (Right("DESCRIBE", CLUSTER), "ListPartitionReassignments", 0,
+           {"timeout_ms": 1000, "topics": []})  # fmt: skip
+
+
+def _bits(ask: Any, name: str) -> Iterator[tuple[str, int | None]]:
+    """Yield what may be done by kind of resource; None where nobody tells."""
+    told = ask("DescribeCluster", 0, {"include_cluster_authorized_operations": True})
+    yield CLUSTER, _told(told, "cluster_authorized_operations")
+    topics = {"topics": [{"name": name, "topic_id": NO_ID}], "allow_auto_topic_creation": False,
+              "include_topic_authorized_operations": True,
+              "include_cluster_authorized_operations": False}  # fmt: skip
+    yield TOPICS, _told(_first(ask("Metadata", 9, topics), "topics"), "topic_authorized_operations")
+    groups = {"groups": [name], "include_authorized_operations": True}
+    row = _first(ask("DescribeGroups", 5, groups), "groups")
+    yield GROUPS, _told(row, "authorized_operations")
+
+
+def _first(answer: Any, rows: str) -> Any:
+    return next(iter((answer or {}).get(rows) or ()), None)
+
+
+def _told(row: Any, field: str) -> int | None:
+    """The bits of a row; nothing where it has none, which is the least number (KIP-430)."""
+    bits = (row or {}).get(field)
+    if (row or {}).get("error_code") in REFUSED:
+        return 0
+    return bits if isinstance(bits, int) and bits >= 0 else None
+
+
+def _is_refused(value: Any) -> bool:
+    """Whether an answer says anywhere that a right is missing."""
+    if isinstance(value, Mapping):
+        return value.get("error_code") in REFUSED or any(map(_is_refused, value.values()))
+    return isinstance(value, list | tuple) and any(map(_is_refused, value))
