@@ -17,7 +17,9 @@ from touchstone.harness.results import jsonl
 from touchstone.harness.spark import inputs, report
 from touchstone.harness.tests.spark.pages import HANGS_S, Tables, drawn
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.usefixtures("spark_here")]
+pytestmark = [
+    pytest.mark.spark, pytest.mark.slow, pytest.mark.nightly, pytest.mark.usefixtures("spark_here"),
+]  # fmt: skip
 RUN = "-m pytest -q -p no:cacheprovider --newest --target reference@3.9 --oracle recorded@4.3"
 DIFFERS = 1
 
