@@ -57,10 +57,12 @@ def lookup(
     address: Address, choice: Leader | Controller | Coordinator, deadline_s: float
 ) -> tuple[int, Address]:
     """The id and address of the broker that is chosen. Raises Unresolved."""
-    look = _coordinator if isinstance(choice, Coordinator) else _by_metadata
-    node, found = _until_found(address, deadline_s, str(choice), look, choice)
-    reach.same_login(address, [found])
-    return node, found
+    if isinstance(choice, Coordinator):
+        found = _until_found(address, deadline_s, str(choice), _coordinator, choice)
+    else:
+        found = _until_found(address, deadline_s, str(choice), _by_metadata, choice)
+    reach.same_login(address, [found[1]])
+    return found
 
 
 def topic_id(address: Address, topic: str, deadline_s: float) -> bytes:

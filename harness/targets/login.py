@@ -34,6 +34,7 @@ from touchstone.harness.targets import tls_bridge
 from touchstone.harness.targets.description import Description
 from touchstone.harness.targets.reach import COMMAND_CONFIG, LoginRefused, NoAnswer, NotLoggedIn
 from touchstone.reference_impl.client.configs.connection_config import connection_config
+from touchstone.reference_impl.client.configs.definitions import definitions_of_every_client
 from touchstone.reference_impl.client.configs.properties import ENCODING, parse
 from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.security.authenticator import Said, SaslAuthenticator
@@ -60,6 +61,7 @@ _NOT_TLS = "does the listener speak TLS at all?"
 _IS_TLS = "; a listener with TLS wants security.protocol=SASL_SSL"
 _NO_SASL = "a listener without SASL wants security.protocol=PLAINTEXT, or SSL"
 _NO_CERTIFICATE = "; ssl.keystore.location names the certificate to show"
+_TOKEN = re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # a JSON Web Token
 _SHORTEST = 3  # characters of a secret that can be looked for in a text
 Ranges = dict[int, tuple[int, int]]
 
@@ -108,7 +110,10 @@ class Login:
         """The line that says which properties nobody obeys here, if there are any; Kafka's clients
         warn so.
         """
-        names = [name for name in self.properties if not name.startswith(OBEYED)]
+        known = definitions_of_every_client()
+        names = [
+            name for name in self.properties if not (name.startswith(OBEYED) and name in known)
+        ]
         if not names:
             return []
         return [f"{self.source}: supplied, but not used here: {', '.join(sorted(names))}"]
@@ -121,6 +126,7 @@ class Login:
         """The text as one line, without any of the secrets."""
         for secret in self._secrets:
             text = text.replace(secret, HIDDEN)
+        text = _TOKEN.sub(HIDDEN, text)
         return " ".join(text.split())
 
     # one connection
@@ -138,6 +144,7 @@ class Login:
             raise
         if isinstance(stream, ssl.SSLSocket):
             stream = tls_bridge.opened(stream)
+        stream.settimeout(seconds)  # as socket.create_connection leaves it
         if machine is not None:
             self._sessions[stream] = machine
         return stream

@@ -153,7 +153,7 @@ def _pairs(value: Any) -> dict[str, str]:
 
 def _properties(value: Any) -> dict[str, str]:
     """A table of Kafka's names, whose dots TOML takes for tables in tables."""
-    found = {}
+    found: dict[str, str] = {}
     for key, inner in _table(value).items():
         if isinstance(inner, dict):
             found |= {f"{key}.{name}": text for name, text in _properties(inner).items()}

@@ -8,6 +8,9 @@ import threading
 from contextlib import suppress
 
 from touchstone.harness.adapters.proxy import HOST, Proxy
+from touchstone.harness.adapters.tap import Tap
+from touchstone.harness.targets import probe
+from touchstone.harness.tests.targets.secured import secured
 
 
 def test_a_connection_that_comes_as_the_proxy_is_left_is_closed():
@@ -23,3 +26,13 @@ def test_a_connection_that_comes_as_the_proxy_is_left_is_closed():
         gc.collect()  # what is left open is a ResourceWarning here
         with suppress(ConnectionResetError):
             assert client.recv(1) == b""
+
+
+def test_it_logs_in_where_its_clients_need_not():
+    with secured() as broker:
+        address = broker.address("SASL_SSL")
+        broker.target("SASL_SSL", broker.properties("SASL_SSL"))
+        with Proxy(address) as proxy:
+            proxy.passage = Tap(lambda *_, **__: None, {address[1]: proxy.port}, {0: 0})
+            versions = probe.api_versions((HOST, proxy.port))
+    assert versions[18]

@@ -21,6 +21,7 @@ RANGES = [{"api_key": 18, "min_version": 0, "max_version": 3}]
 def somebody(brokers=1, racks="", first=0):
     """A script that answers the two questions of `probe`; racks are letters."""
     bodies = {
+        "SaslHandshake": {"error_code": 34, "mechanisms": []},
         "ApiVersions": {"error_code": 0, "api_keys": RANGES},
         "Metadata": {
             "brokers": [
@@ -134,7 +135,8 @@ def test_nobody_there_is_a_reason():
 
 @pytest.mark.parametrize("name", ["always-closes", "garbage"])
 def test_who_does_not_speak_kafka_is_a_target_all_the_same(name, monkeypatch):
-    monkeypatch.setattr(diagnosis.of, "__defaults__", (0.05,))
+    for asks in (diagnosis.of, diagnosis.login_wanted):
+        monkeypatch.setattr(asks, "__defaults__", (0.05,))
     with LyingServer(LIARS[name], somebody()) as server:
         target = ExternalTarget((server.address,))
         assert target.start(Shape()).bootstrap == (server.address,)

@@ -165,7 +165,7 @@ def test_an_answer_has_one_deadline_however_it_arrives(monkeypatch, ask):
     peer = Dripping()
     monkeypatch.setattr(probe, "time", peer)
     monkeypatch.setattr(line, "time", peer)
-    monkeypatch.setattr(reach, "connect", lambda address, seconds: peer)
+    monkeypatch.setattr(reach, "connect", lambda address, seconds, bare: peer)
     with pytest.raises(probe.NotReady, match="timed out, no whole answer in 7.5 s"):
         ask(("127.0.0.1", 9092), 7.5)
     assert (peer.given, peer.now) == (7, 7.5)
