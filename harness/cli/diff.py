@@ -51,6 +51,8 @@ def command(a: Path, b: Path | None, everything: bool, as_hex: bool, capture: Pa
     found = compare(oracle, target)
     if found_card is not None:
         click.echo("\n".join([*card.lines(found_card), ""]))
+        for line in found_card.client.splitlines():
+            click.echo(shown.line(f"    {line}"))
     for line in lines(oracle, target, found, everything=everything, as_hex=as_hex):
         click.echo(line)
     sys.exit(1 if found else 0)

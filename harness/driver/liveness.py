@@ -39,7 +39,7 @@ class OpenConnection:
         self._line: Line | None = None
         self._used = 0.0  # when it was answered last
         self._failed: float | None = None  # when one was not answered
-        self._in_peace_s = FRESH_S  # the longest idle time that a connection has outlived
+        self._in_peace_s = 0.0  # the longest idle time that a connection has outlived
 
     def use(self) -> bool:
         """See to it that there is one that was answered within FRESH_S; False where nobody listens.
@@ -58,12 +58,14 @@ class OpenConnection:
 
     def has_ended(self) -> bool:
         """Whether the broker has ended it, and not because it was idle; it is forgotten then."""
-        line = self._line
-        if line is None or line.read(0)[0] == "timeout":
+        how = "timeout" if self._line is None else self._line.read(0)[0]
+        if how == "timeout":
             return False
         idle_s = time.perf_counter() - self._used
         self.end()
-        return idle_s <= self._in_peace_s or self._is_left_in_peace(idle_s)
+        if how not in ("closed", "reset"):  # it sends what nobody has asked for
+            return False
+        return idle_s <= self._in_peace_s or self._is_left_in_peace(max(idle_s, LATE_S))
 
     def wait(self, seconds: float) -> None:
         """Return when it ends, or when time is up."""

@@ -335,7 +335,8 @@ class Turns:
                 self.standing.end_under(watch, look=True)
             return None
         lost, kills = not reached(seen) or bool(ends - {"kept"}), dry.may_kill(scenario)
-        return self.standing.end_under(watch, look=lost or kills, late=lost)
+        late = lost and (kills or self.standing.watches)
+        return self.standing.end_under(watch, look=lost or kills, late=late)
 
     def _start(self, shape: Shape) -> Endpoint:
         """The cluster of this shape; one that was away for a moment is waited for."""

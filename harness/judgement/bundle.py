@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from touchstone.harness.judgement import client_verdict, ending
+from touchstone.harness.judgement import client_verdict, ending, snippet
 from touchstone.harness.judgement.verdict import Verdict, judge
 from touchstone.harness.model import bounded, expect, transcript
 from touchstone.harness.model.case import Judgement
@@ -117,7 +117,8 @@ def write(bundle: Bundle, folder: Path) -> Path:
 
 
 def dumps(bundle: Bundle) -> str:
-    first = next(iter(bundle.judge().differences), None)
+    verdict = bundle.judge()
+    first = next(iter(verdict.differences), None)
     data = {
         "bundle": SCHEMA,
         "case": bundle.case,
@@ -134,6 +135,7 @@ def dumps(bundle: Bundle) -> str:
         "verdict": dict(bundle.verdict),
         "death": None if bundle.death is None else asdict(bundle.death),
         "first_difference": None if first is None else plain(vars_of(first)),
+        "client": snippet.of_case(bundle.target, verdict).splitlines(),
         "expectation": expect.to_json(bundle.expectation),
         "scenario": bundle.scenario.to_json(),
         "target": _lines(bundle.target),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from touchstone.harness import shown
-from touchstone.harness.judgement import causes, grades, marks, wording
+from touchstone.harness.judgement import causes, grades, marks, snippet, wording
 from touchstone.harness.judgement.bundle import Bundle
 from touchstone.harness.judgement.normalize import Reading, normalise
 from touchstone.harness.judgement.verdict import DIVERGES
@@ -91,6 +91,7 @@ class Card:
     findings: tuple[str, ...]
     again: str
     replay: str = ""
+    client: str = ""  # a program that sends the request of the first step that differs
     reason: str = ""  # of a case that is no difference: why the harness broke, what stays open
     stack: str = ""
 
@@ -107,13 +108,14 @@ def of_bundle(bundle: Bundle, place: str | None = None) -> Card:
     readings: dict[str, Reading] = {}
     if bundle.oracle is not None and verdict.differences:
         readings = {one.label: one for one in normalise(bundle.oracle)}
-    return _card(
+    made = _card(
         plain, case=bundle.case, verdict=verdict.kind, sentence=bundle.sentence,
         evidence=bundle.evidence, release=bundle.release, again=bundle.again,
         replay=wording.replay(place, shlex.split(bundle.again), bundle.target.header.target),
         reason=verdict.reason, stack=verdict.stack, asked=requests(bundle.target, bundle.oracle),
         readings=readings,
     )  # fmt: skip
+    return replace(made, client=snippet.of_case(bundle.target, verdict))
 
 
 def of_row(row: Mapping[str, Any], header: Mapping[str, Any], place: str | None = None) -> Card:

@@ -173,8 +173,16 @@ def show_card(one: Card) -> str:
     body = "\n".join(escape(line.removeprefix("  ")) for line in card.body(one))
     return (
         f"<p><code>{escape(one.case)}</code>: {escape(one.sentence)}</p>"
-        f'<p class="dim">{evidence}</p><pre>{body.strip()}</pre>'
+        f'<p class="dim">{evidence}</p><pre>{body.strip()}</pre>{_client(one)}'
     )
+
+
+def _client(one: Card) -> str:
+    """The request's bytes, in a program that sends them."""
+    if not one.client:
+        return ""
+    title = "the request's bytes, and a client that sends them (Python, nothing else)"
+    return f"<details><summary>{title}</summary><pre>{escape(one.client)}</pre></details>"
 
 
 def evidence_shown(one: Evidence) -> str:

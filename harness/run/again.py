@@ -73,9 +73,10 @@ def replayed(old: Bundle, word: str, deadline_s: float) -> Replayed:
     )  # fmt: skip
     row["case"] = old.case
     pin = known.explain(row, [*known.load(), *known.of_target(word)], datetime.date.today())
-    new = found.target and replace(
-        old, target=found.target, verdict=verdict_json(found.verdict), death=found.death
-    )
+    new = None
+    if found.target is not None:
+        verdict = verdict_json(found.verdict)
+        new = replace(old, target=found.target, verdict=verdict, death=found.death)
     return Replayed(found, new, pin, tuple(told))
 
 

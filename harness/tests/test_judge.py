@@ -232,6 +232,18 @@ class Mortal:
             server.stop()
 
 
+def test_a_target_that_dies_of_the_probe_has_not_refused_it(monkeypatch):
+    """Its cases are asked, and the first of them that ends it is known."""
+    with small_kafka("1.0") as server:
+        judge = Judge(parse(word(server)), Nobody("4.3"), "4.3", nonce="n", deadline_s=DEADLINE_S)
+        asked = "Fetch", 17, Scenario([metadata()])
+        assert judge._proved(*asked).kind == UNSUPPORTED
+        judge._probes.clear()
+        monkeypatch.setattr(judge.turns, "ask", lambda *asked: None)
+        assert judge._proved(*asked) is None
+        judge.close()
+
+
 def a_work(judge, name, *steps):
     """A case whose function asks these steps; "deadly" ones end the target."""
     case = Case(a_case(f"demo.{name}"), judge)

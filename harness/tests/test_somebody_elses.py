@@ -19,7 +19,7 @@ from touchstone.harness.driver.brokers import Question
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
 from touchstone.harness.model import advertised
 from touchstone.harness.model.case import Case
-from touchstone.harness.model.claim import claim_of, place_of
+from touchstone.harness.model.claim import BROKER_ROLE, claim_of, place_of
 from touchstone.harness.model.recordings import Store
 from touchstone.harness.model.target import Shape
 from touchstone.harness.results import jsonl
@@ -36,12 +36,14 @@ SAMPLE = 6  # claims of each suite
 DEADLINE_S = 30.0
 END_S = 300.0  # for a run to end that was told to: it puts everything back, on any machine
 MOST_OF_THEM = 700  # cases of 2.8 that one broker can be asked
-# Suites whose claims are about several brokers.
-OF_SEVERAL = ("acks", "isr", "racks", "replication")
+# Suites whose claims are about several brokers, about clients, or want settings.
+OTHERS = (
+    "acks", "isr", "racks", "replication", "admin", "consumer", "producer", "share", "transactions",
+)  # fmt: skip
 SUITES = sorted(
     one.name
     for one in pkgutil.iter_modules(suites.__path__)
-    if one.ispkg and one.name not in (*OF_SEVERAL, "kit")
+    if one.ispkg and one.name not in (*OTHERS, "kit")
 )
 
 
@@ -63,7 +65,7 @@ def sample(suite, release):
         for function in vars(importlib.import_module(module.name)).values():
             claim = claim_of(function)
             here = claim is not None and claim.where.rpartition(".")[0] == place_of(module.name)
-            if claim is None or not here or claim.capabilities:
+            if claim is None or not here or claim.capabilities or claim.role != BROKER_ROLE:
                 continue
             cases = claim.cases(release, advertised.table(release))
             taken = dry.run(function, cases[-1], release) if cases else None
@@ -72,6 +74,7 @@ def sample(suite, release):
     return [(function, case) for *_, function, case in sorted(found, key=lambda one: one[:2])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES)
 def test_it_conforms_in_a_sample_of_every_suite(external, suite):
     judge = Judge(
@@ -86,6 +89,7 @@ def test_it_conforms_in_a_sample_of_every_suite(external, suite):
         ahead.result(work.key)
     ahead.close()
     verdicts = {work.key: work.case.judgement.verdict for work in works}
+    assert verdicts, "somebody is asked"
     assert {verdict.kind for verdict in verdicts.values()} <= {CONFORMS}, verdicts
     assert judge.close() == []
 

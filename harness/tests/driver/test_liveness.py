@@ -10,6 +10,7 @@ import pytest
 
 from touchstone.harness.driver import liveness
 from touchstone.harness.driver.liveness import OpenConnection
+from touchstone.harness.targets.misbehaviour import HangUp
 from touchstone.harness.tests.small_kafka import small_kafka
 
 
@@ -20,7 +21,8 @@ def kafka():
 
 
 @pytest.fixture
-def connection(kafka):
+def connection(kafka, monkeypatch):
+    monkeypatch.setattr(liveness, "LATE_S", 0.01)  # nobody closes it
     found = OpenConnection(kafka.address)
     yield found
     found.end()
@@ -60,6 +62,27 @@ def test_the_end_of_a_broker_that_is_there_again_is_seen_once(kafka, connection)
     assert connection.use() and not connection.has_ended(), "this is its next life"
 
 
+def test_one_that_closes_after_each_answer_has_not_ended(kafka, connection, monkeypatch):
+    """A broker may serve one request a connection."""
+    reply = kafka._reply
+
+    def last(frame, honest):
+        kafka.sockets[-1].sendall(reply(frame, honest))
+        raise HangUp
+
+    monkeypatch.setattr(kafka, "_reply", last)
+    monkeypatch.setattr(liveness, "LATE_S", 30.0)  # it is closed long before
+    assert connection.use()
+    assert not closed(connection)
+
+
+@pytest.mark.parametrize("data", [b"\xff" * 8, b"\0\0\0\4\0\0\0\7"], ids=["garbage", "a frame"])
+def test_bytes_that_nobody_asked_for_are_no_end(kafka, connection, data):
+    connection.use()
+    kafka.sockets[-1].sendall(data)
+    assert not closed(connection)
+
+
 def test_nobody_listens(kafka, connection):
     kafka.stop()
     assert not connection.use() and not connection.has_ended()
@@ -95,7 +118,6 @@ def test_whether_a_broker_closes_what_is_idle_is_tried(kafka, connection, reaps,
         return line
 
     connection.use()
-    monkeypatch.setattr(connection, "_in_peace_s", 0.0)
     monkeypatch.setattr(OpenConnection, "_opened", opens)
     cut(kafka)
     assert closed(connection) is not reaps
