@@ -3,11 +3,12 @@
     python ci/nightly.py --hours 2 --results nightly
 
 Order matters when time is short: first real Kafka against its recordings (drift makes everything
-behind it doubtful), then the personas, then campaigns with whatever time is left, then the report
-over all nights kept in the results folder, which has a tenth of the budget and at least fifteen
-minutes. A step that the budget ends is interrupted, so that it writes what it judged; one that the
-budget no longer covers is printed as "not run: no time left". Both make the exit code 3; nothing
-that was not run is ever green.
+behind it doubtful), then the personas, then each release aged by the night's seed and judged by its
+address, then campaigns with whatever time is left, then the report over all nights kept in the
+results folder, which has a tenth of the budget and at least fifteen minutes. A step that the budget
+ends is interrupted, so that it writes what it judged; one that the budget no longer covers is
+printed as "not run: no time left". Both make the exit code 3; nothing that was not run is ever
+green.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ def suites_on(target: str, results: Path) -> Job:
     return Job(f"suites on {target}", (*argv, "--strict-notes", "--results", str(results)))
 
 
+def suites_on_aged(name: str, results: Path, seed: int) -> Job:
+    """A cluster that has lived as this seed says, judged by its address, one case a claim."""
+    suites = (sys.executable, "-m", "pytest", "-q", "suites/", "--newest", "--again", "1")
+    judged = (*suites, "--target", "{address}", "--results", str(results))
+    aged = ("-m", "touchstone", "age", f"kafka@{name}", "--seed", str(seed), "--brokers", "1")
+    return Job(f"suites on kafka@{name}, aged by seed {seed}", (*aged, "--", *judged))
+
+
 def fuzz_on(target: str, seconds: int, seed: int, against: str | None = None) -> Job:
     """Campaigns at one target; with `against` the same cases at both, compared."""
     argv = ["-m", "touchstone", "fuzz", "--target", target, "--seconds", str(seconds)]
@@ -73,6 +82,7 @@ def night(results: Path, hours: float, seed: int) -> list[Job]:
     return [
         *(suites_on(f"kafka@{name}", results) for name in names),
         *(suites_on(f"reference@{name}", results) for name in names),
+        *(suites_on_aged(name, results, seed) for name in names),
         *(fuzz_on(target, seconds, seed, other) for target, other in fuzzed),
     ]
 

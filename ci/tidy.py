@@ -124,6 +124,7 @@ CLOCK_ROOMS = (
     "harness/driver/",
     "harness/targets/",
     "harness/nemesis/",
+    "harness/ageing/",  # it starts brokers, and waits for them
     "harness/bench/",  # a bench measures time
     "harness/adapters/",  # they run clients and the proxy in front of them
     "fuzz/engine.py",

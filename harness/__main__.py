@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "history": ("harness.cli.history:command", "Hold a history of many clients against promises."),
     "nemesis": ("harness.cli.nemesis:command", "Harm a cluster under load and judge what it kept."),
     "soak": ("harness.cli.soak:command", "Have our client work for an hour under faults."),
+    "age": ("harness.cli.age:command", "Start a Kafka that has lived, for any other command."),
     "sim": ("harness.cli.sim:command", "Simulate a cluster under faults, seed by seed."),
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
     "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),

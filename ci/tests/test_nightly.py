@@ -22,7 +22,7 @@ class Clock:
 
 def test_a_night_runs_every_release_live_before_any_persona() -> None:
     names = [job.name for job in nightly.night(Path("nights"), 2, seed=1)]
-    live = [name for name in names if "kafka@" in name and name.startswith("suites")]
+    live = [name for name in names if name.startswith("suites on kafka@") and "aged" not in name]
     assert names[: len(live)] == live
     assert len(live) == len(nightly.releases()) >= 5
 
@@ -34,6 +34,15 @@ def test_a_night_compares_the_oldest_and_the_newest_persona_with_kafka() -> None
         f"kafka@{names[0]}",
         f"kafka@{names[-1]}",
     }
+
+
+def test_a_night_ages_every_release_by_its_seed_and_judges_it_by_its_address() -> None:
+    jobs = [job for job in nightly.night(Path("nights"), 2, seed=7) if "age" in job.argv]
+    assert [job.argv[3] for job in jobs] == [f"kafka@{name}" for name in nightly.releases()]
+    for job in jobs:
+        own, judged = job.argv[: job.argv.index("--")], job.argv[job.argv.index("--") + 1 :]
+        assert own[own.index("--seed") + 1] == "7"
+        assert judged[judged.index("--target") + 1] == "{address}"
 
 
 def test_jobs_that_the_budget_does_not_reach_are_incomplete(
