@@ -18,6 +18,8 @@ from touchstone.harness.model.scenario import Ask, Raw, Scenario, Send, asked
 
 TOPICS, GROUPS, TRANSACTIONS = "topics", "groups", "transactional ids"
 CLUSTER = "the cluster"
+# Not an operation of Kafka's: a policy or a setting of the cluster refuses a topic of one replica.
+ONE_REPLICA = "CREATE with 1 replica"
 # Kafka's numbers of operations, as answers give them in bits (AclOperation, KIP-430).
 OPERATIONS = {
     "READ": 3, "WRITE": 4, "CREATE": 5, "DELETE": 6, "ALTER": 7, "DESCRIBE": 8,
@@ -112,6 +114,8 @@ def needs(scenario: Scenario) -> Iterator[Right]:
         if api in _CONFIGS:
             for row in body.get("resources") or ():
                 yield Right(_CONFIGS[api], _KINDS.get(row.get("resource_type"), CLUSTER))
+        if api == "CreateTopics" and any(map(_has_one_replica, body.get("topics") or ())):
+            yield Right(ONE_REPLICA, TOPICS)
         if api == "AddPartitionsToTxn":
             yield from _BROKERS if version >= _BY_NUMBER else (*_TXN, *_on(TOPICS, "WRITE"))
         if api in ("InitProducerId", "Produce") and body.get("transactional_id"):
@@ -150,6 +154,11 @@ def _requests(scenario: Scenario) -> Iterator[tuple[str, int, Mapping[str, Any]]
             yield step.api, step.version, step.body
         elif isinstance(step, Raw) and isinstance(step.data, Frame):
             yield step.data.api, step.data.version, step.data.body
+
+
+def _has_one_replica(topic: Mapping[str, Any]) -> bool:
+    rows = topic.get("assignments") or ()
+    return topic.get("replication_factor") == 1 or any(len(row["broker_ids"]) == 1 for row in rows)
 
 
 def _is_follower(body: Mapping[str, Any]) -> bool:

@@ -29,7 +29,7 @@ WORST_FIRST = (BROKE, DIFFERENT, INCOMPLETE, CONFORMED)
 SAID = 240  # characters of how a flaky case differed: a batch may be its value; the row has all
 SURPRISES = 20  # shown, and as many flaky cases; the others are counted
 _PROFILE = re.compile(rf"{OUT_OF_SCOPE}: wants profile (?P<name>\S+) \(")
-_RIGHT = re.compile(rf"{OUT_OF_SCOPE}: (?P<name>no [A-Z_]+ on [a-z ]+)$")
+_RIGHT = re.compile(rf"{OUT_OF_SCOPE}: (?P<name>no [A-Z_]+(?: with 1 replica)? on [a-z ]+)$")
 COLUMNS = (CONFORMS, "UNSUPPORTED", INCONCLUSIVE, "known", DIVERGES, BROKEN)
 
 

@@ -5,8 +5,9 @@ transactional ids have none, so two requests that change nothing are tried. Noth
 internal topics that the first case would have made, and no name is used that does not begin with
 the user's prefix.
 
-Bits alone are not believed: a broker that has no authorizer and answers 0 would be excused from all
-its claims. They count where something was in fact refused for want of a right.
+Bits alone are not believed: a broker that has no authorizer and answers 0 would be excused from
+all its claims. They count where something was in fact refused for want of a right. Nor is it
+believed that topics of one replica are refused, unless one of three is granted.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from touchstone.harness.model.rights import (
     CLUSTER,
     GROUPS,
     KNOWN,
+    ONE_REPLICA,
     OPERATIONS,
     TOPICS,
     TRANSACTIONS,
@@ -28,6 +30,7 @@ from touchstone.harness.targets import facts
 
 NAME = "touchstone-rights"  # behind the prefix; nothing is made of this name
 REFUSED = frozenset({29, 30, 31, 53})  # TOPIC_, GROUP_, CLUSTER_, TRANSACTIONAL_ID_AUTH... FAILED
+POLICIES = frozenset({38, 44})  # INVALID_REPLICATION_FACTOR, POLICY_VIOLATION
 TOPIC = 2  # of a config resource's kinds
 SET = 0  # an operation of IncrementalAlterConfigs
 NO_ID = bytes(16)
@@ -52,18 +55,31 @@ def missing(address: Address, offered: Versions, prefix: str, seconds: float) ->
             for operation in KNOWN[resource]
             if bits is not None and not bits >> OPERATIONS[operation] & 1
         }
-    return frozenset(lacks) if really else frozenset()
+    of_one = _created(ask, name, 1)
+    refused_one = of_one in POLICIES and _created(ask, name, 3) == 0
+    limits = {Right(ONE_REPLICA, TOPICS)} if refused_one else set()
+    return frozenset(lacks | limits) if really else frozenset(limits)
+
+
+def _created(ask: Any, name: str, replicas: int) -> int | None:
+    """The error code of a topic of so many replicas, which is not made; None without an answer."""
+    row = _first(ask("CreateTopics", 4, _a_topic(name, replicas)), "topics")
+    code = (row or {}).get("error_code")
+    return code if isinstance(code, int) else None
+
+
+def _a_topic(name: str, replicas: int) -> Mapping[str, Any]:
+    topic = {"name": name, "num_partitions": 1, "replication_factor": replicas, "assignments": [],
+             "configs": []}  # fmt: skip
+    return {"topics": [topic], "timeout_ms": 1000, "validate_only": True}
 
 
 def _probes(name: str) -> Iterator[tuple[Right, str, int, Mapping[str, Any]]]:
     """Yield requests that change nothing, each with the right that it needs."""
-    topic = {"name": name, "num_partitions": 1, "replication_factor": 1, "assignments": [],
-             "configs": []}  # fmt: skip
     config = {"name": "retention.ms", "config_operation": SET, "value": "604800000"}
     resource = {"resource_type": TOPIC, "resource_name": name, "configs": [config]}
     end = {"transactional_id": name, "producer_id": -1, "producer_epoch": -1, "committed": False}
-    yield (Right("CREATE", TOPICS), "CreateTopics", 4,
-           {"topics": [topic], "timeout_ms": 1000, "validate_only": True})  # fmt: skip
+    yield Right("CREATE", TOPICS), "CreateTopics", 4, _a_topic(name, 1)
     yield (Right("ALTER_CONFIGS", TOPICS), "IncrementalAlterConfigs", 1,
            {"resources": [resource], "validate_only": True})  # fmt: skip
     yield Right("WRITE", TRANSACTIONS), "EndTxn", 1, end

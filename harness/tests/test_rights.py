@@ -152,16 +152,35 @@ def test_a_right_that_only_a_trial_shows_is_missing(monkeypatch):
     )
     assert missing == {Right("ALTER_CONFIGS", TOPICS), Right("WRITE", TRANSACTIONS)}
     changing = [body for api, body in asked if api in ("CreateTopics", "IncrementalAlterConfigs")]
-    assert all(body["validate_only"] for body in changing) and len(changing) == 2
+    assert all(body["validate_only"] for body in changing) and len(changing) > 1
+
+
+@pytest.mark.parametrize(("of_three", "lacks"), [(0, True), (38, False), (44, False)])
+def test_topics_of_one_replica_may_be_against_a_policy(monkeypatch, of_three, lacks):
+    def answer(address, api, version, body, offered, seconds):
+        if api != "CreateTopics":
+            return None
+        assert body["validate_only"]
+        one = body["topics"][0]["replication_factor"] == 1
+        return {"topics": [{"error_code": 44 if one else of_three}]}
+
+    monkeypatch.setattr(facts, "asked", answer)
+    missing = asked_rights.missing(("h", 1), {}, "", 1.0)
+    assert missing == ({Right(rights.ONE_REPLICA, TOPICS)} if lacks else frozenset())
+    scenario = Scenario((create_topic(TOPIC),))
+    assert (str(rights.lacking(scenario, missing)) == "no CREATE with 1 replica on topics") == lacks
 
 
 def test_one_line_per_right_says_what_it_takes_away():
     reason = "out of scope: no ALTER_CONFIGS on topics"
+    policy = "out of scope: no CREATE with 1 replica on topics"
     rows = [
         case_row("topics.a[v4]", "C", "T"),
         *(case_row(f"topics.b[v{n}]", "I", "T", claim="topics.b", reason=reason) for n in (0, 1)),
         case_row("topics.c[v0]", "I", "T", claim="topics.c", reason=reason),
+        case_row("topics.d[v0]", "I", "T", claim="topics.d", reason=policy),
     ]
     lines = summary.lines(Report(head(), rows))
     assert "no ALTER_CONFIGS on topics: 2 claims not run (3 cases)" in lines
-    assert any("3 ask for settings, brokers or rights that it does not have" in x for x in lines)
+    assert "no CREATE with 1 replica on topics: 1 claim not run (1 case)" in lines
+    assert any("4 ask for settings, brokers or rights that it does not have" in x for x in lines)
