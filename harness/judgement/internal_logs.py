@@ -91,8 +91,10 @@ def _opened(topic: str, part: Struct) -> Struct:
     }
     if "records" in part:
         data = part["records"]
-        batches = record_view.view(bytes(data) if data is not None else None) or []
-        out["records"] = [_batch(topic, batch) for batch in batches if "records" in batch]
+        batches = record_view.view(bytes(data) if data is not None else None)
+        out["records"] = None if batches is None else [
+            _batch(topic, batch) for batch in batches if "records" in batch
+        ]  # fmt: skip
     if part.get("aborted_transactions"):
         aborted = [{**one, "first_offset": SOMEWHERE} for one in part["aborted_transactions"]]
         out["aborted_transactions"] = aborted
@@ -101,33 +103,43 @@ def _opened(topic: str, part: Struct) -> Struct:
 
 def _batch(topic: str, batch: Struct) -> Struct:
     kinds = {} if batch["attributes"] & CONTROL else _KINDS[topic][0]
+    produced = batch.get("producer_id", -1) >= 0  # else a sequence says nothing: 0 or -1
     return {
         "magic": batch["magic"],
         "attributes": batch["attributes"],
         "producer_id": batch.get("producer_id", -1),
+        "producer_epoch": batch.get("producer_epoch", -1),
+        "base_sequence": batch["base_sequence"] if produced else -1,
         "records": [_record(kinds, record) for record in batch["records"]],
     }
 
 
 def _record(kinds: embedded.Records, record: Struct) -> Struct:
     key, value = record["key"] or b"", record["value"]
+    plain = {"attributes": record["attributes"], "headers": record["headers"]}
     try:
         kind, body = embedded.decode_key(kinds, key)
         version, found = (None, None)
+        odd = embedded.encode_key(kinds, kind, body) != key
         if value is not None:
             version, found = embedded.decode_value(kinds, kind, value)
+            odd = odd or embedded.encode_value(kinds, kind, version, found) != value
     except DecodeError:
-        return {"key": key, "value": value}
+        return plain | {"key": key, "value": value}
+    if odd:  # more bytes than the record takes, or others than Kafka writes
+        plain |= {"odd": True}
     if found is not None and found.get("expire_timestamp", -1) >= 0:
         lives = found.pop("expire_timestamp") - found["commit_timestamp"]
         found["expires_after"] = lives
     if found is not None and "regular_expression" in body:  # resolved when, and against what
         found |= {"version": SOMEWHERE, "timestamp": SOMEWHERE}
-    return {"kind": kind, "key": body, "version": version, "value": found}
+    return plain | {"kind": kind, "key": body, "version": version, "value": found}
 
 
 def _own(topic: str, part: Struct, ours: Collection[str]) -> Struct:
     words = _KINDS[topic][1]
+    if part.get("records", ()) is None:
+        return part
     batches, producers = [], set()
     for batch in part.get("records") or ():
         if batch["attributes"] & CONTROL:

@@ -30,7 +30,7 @@ LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
 _DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$"
                        r"|(?<=-)[0-9a-f]{32}$", re.ASCII)  # fmt: skip
 NO_ID = bytes(16)
-NO_BROKER = -1
+CORRELATION_ID = 4  # bytes, with which every answer begins
 _BARE = frozenset({int, bool, float, type(None)})  # most fields; only a reason rewrites them
 
 # Config values that say where a broker runs, not how it behaves.
@@ -180,8 +180,13 @@ _OUTCOME = {"reset": "closed", "timeout": "hung", "silent": "none"}
 
 
 def _unknown(trip: RoundTrip) -> str | None:
-    """Bytes whose message nobody named are compared as they are, without their correlation id."""
-    return trip.received.raw[4:].hex() if trip.received else None
+    """Bytes whose message nobody named are compared as they are, without their correlation id;
+    a frame that is too short for one is compared whole.
+    """
+    if trip.received is None:
+        return None
+    raw = trip.received.raw
+    return raw[CORRELATION_ID:].hex() if len(raw) >= CORRELATION_ID else f"only {raw.hex()}"
 
 
 def _learn(body: Any, api: str, symbols: Symbols) -> None:
@@ -329,11 +334,11 @@ def _stamp(value: int, symbols: Symbols, by_broker: bool) -> Any:
 
 
 def _address(symbols: Symbols, _: Any, struct: Struct) -> Struct:
-    if not {"host", "port"} <= struct.keys() or not struct["host"]:
+    if not {"host", "port"} <= struct.keys() or not struct["host"] or struct["port"] <= 0:
         return struct
     address = (struct["host"], struct["port"])
     if symbols.brokers > 1 and "error_code" in struct:  # a coordinator's, which is anybody
-        symbol = symbols.symbol("coordinator-address", address)
+        symbol = rewrites.coordinator_address(symbols, address, struct)
     elif address in symbols.addresses:
         symbol = f"$address-of-{symbols.addresses[address]}"
     else:
@@ -400,7 +405,7 @@ def _chosen(symbols: Symbols, value: Any, struct: Struct) -> Any:
 
 
 def _coordinator(symbols: Symbols, value: Any, struct: Struct) -> Any:
-    if symbols.brokers == 1 or value == NO_BROKER:
+    if symbols.brokers == 1 or rewrites.no_broker(symbols, value):
         return value
     return symbols.symbol("coordinator", value)
 
@@ -420,7 +425,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("client-hosts", "Where a member connects from is its client's address.",
            ("client_host",), rewrites.client_host),
     Reason("cluster-id", "A cluster's id is drawn when it is formatted.", ("cluster_id",),
-           _id("cluster-id", None)),
+           _id("cluster-id", "")),
     Reason("scouts", "A scout joins a group of its own until its coordinator has heard of a topic.",
            ("member_epoch",), rewrites.scouted, frozenset({"ConsumerGroupHeartbeat"})),
     Reason("unread-leaders", "Without an error Kafka leaves a share partition's leader at 0.",
@@ -430,7 +435,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("producer-ids", "Producer ids go on counting through a cluster's life; beside an error "
            "none was given.", ("producer_id",), rewrites.producer),
     Reason("sessions", "A fetch session's id is drawn; 0 means none and stays.",
-           ("session_id",), _id("session", 0), frozenset({"Fetch"})),
+           ("session_id",), rewrites.session, frozenset({"Fetch"})),
     Reason("append-times", "The instant of an append is the broker's clock; -1 stays.",
            ("log_append_time_ms",), _moment),
     Reason("run-times", "A timestamp that the scenario made from its clock goes by its name.",

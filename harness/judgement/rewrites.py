@@ -36,6 +36,23 @@ def addresses(transcript: Transcript) -> dict[tuple[str, int], int]:
     return {address: node for node, address in found.items()}
 
 
+def no_broker(symbols: Symbols, node: int) -> bool:
+    """Whether this is nobody's id: negative, or of no broker in a list of them, where one came."""
+    return node < 0 or (bool(symbols.addresses) and node not in symbols.addresses.values())
+
+
+def coordinator_address(symbols: Symbols, address: tuple[str, int], struct: Struct) -> str:
+    """The address of a coordinator, which is anybody; not that of another one than it names."""
+    known = symbols.addresses.get(address)
+    if symbols.addresses and known != struct.get("node_id"):
+        return f"$address-of-{'nobody' if known is None else 'another'}"
+    return symbols.symbol("coordinator-address", address)
+
+
+def session(symbols: Symbols, value: Any, _: Struct) -> Any:
+    return symbols.symbol("session", value) if isinstance(value, int) and value > 0 else value
+
+
 def quoted(symbols: Symbols, value: Any, _: Struct) -> Any:
     def named(found: re.Match[str]) -> str:
         moment = symbols.moment(int(found[0]))
@@ -70,7 +87,7 @@ def only_node(symbols: Symbols, value: Any, _: Struct) -> Any:
 
 
 def disk(symbols: Symbols, value: Any, _: Struct) -> Any:
-    return "$disk" if isinstance(value, int) and value >= 0 else value
+    return "$disk" if isinstance(value, int) and value > 0 else value
 
 
 def client_host(symbols: Symbols, value: Any, _: Struct) -> Any:

@@ -42,9 +42,10 @@ def _entry(data: bytes, position: int, size: int, magic: int) -> Struct:
         return {"magic": magic, "size": size, "fault": str(error)}
     try:
         records = records_of(data, position, magic, LIMIT)
+        attributes = _attributes(data, position, magic)
     except RecordError as error:
         return head | {"records": [], "fault": str(error)}
-    return head | {"records": [_record(record) for record in records]}
+    return head | {"records": list(map(_record, records, attributes))}
 
 
 def _batch(data: bytes, position: int, size: int) -> Struct:
@@ -67,5 +68,15 @@ def _message(data: bytes, position: int, size: int) -> Struct:
     }
 
 
-def _record(record: Flat) -> Struct:
-    return record._asdict() | {"headers": [list(header) for header in record.headers]}
+def _attributes(data: bytes, position: int, magic: int) -> list[int]:
+    """The attributes of each record, which no consumer is shown."""
+    if magic == 2:
+        found = batch.decode_batch(data, position, strict=False, limit=LIMIT)
+        return [record.attributes for record in found.records]
+    message, _ = message_set.decode_message(data, position, strict=False)
+    return [one.attributes for one in message_set.unwrap(message, limit=LIMIT)]
+
+
+def _record(record: Flat, attributes: int) -> Struct:
+    headers = [list(header) for header in record.headers]
+    return record._asdict() | {"headers": headers, "attributes": attributes}

@@ -10,7 +10,12 @@ import pytest
 
 from touchstone.harness.judgement import normalize
 from touchstone.harness.judgement.compare import compare
-from touchstone.harness.tests import lived_counters, sasl_conversations, stopped_follower
+from touchstone.harness.tests import (
+    coordinators,
+    lived_counters,
+    sasl_conversations,
+    stopped_follower,
+)
 from touchstone.harness.tests.conversations import CLOCK, conversation
 from touchstone.harness.tests.offsets_log import commits, hashed, hosted, led, looked, stamped
 from touchstone.reference_impl.wire.records.batch import Record, encode_batch
@@ -146,11 +151,6 @@ def quorum(version=0, *, leader=1, mark=7, end=7, fetched=CLOCK):
     return one("DescribeQuorum", version, answer, {"topics": []})
 
 
-def coordinator(node):
-    answer = {"error_code": 0, "node_id": node, "host": "h", "port": 1}
-    return one("FindCoordinator", 1, answer, {"key": "g"})
-
-
 def lonely(node, *, leader=None, replicas=None, label="asked"):
     """What a cluster of one broker of this number says of itself."""
     part = partition(0, replicas or (node,), leader)
@@ -199,13 +199,17 @@ CASES = {
     "addresses": (
         talk(*(metadata(label) for label in TWICE)),
         talk(*(metadata(label, brokers=[broker(port=19092)]) for label in TWICE)),
-        [talk(metadata("first"), metadata("second", brokers=[broker(port=19092)]))],
+        [
+            talk(metadata("first"), metadata("second", brokers=[broker(port=19092)])),
+            talk(*(metadata(label, brokers=[broker(port=0)]) for label in TWICE)),
+        ],
     ),
     "cluster-id": (
         talk(*(metadata(label) for label in TWICE)),
         talk(*(metadata(label, cluster="c-2") for label in TWICE)),
         [
             talk(*(metadata(label, cluster=None) for label in TWICE)),
+            talk(*(metadata(label, cluster="") for label in TWICE)),
             talk(metadata("first"), metadata("second", cluster="c-2")),
         ],
     ),
@@ -240,6 +244,7 @@ CASES = {
         talk(fetch(session=7), fetch(session=7, label="again")),
         [
             talk(fetch(session=0), fetch(session=11, label="again")),
+            talk(fetch(session=-11), fetch(session=-11, label="again")),
             talk(fetch(session=11), fetch(session=12, label="again")),
         ],
     ),
@@ -282,7 +287,7 @@ CASES = {
     "disks": (
         talk(dirs(total=900)),
         talk(dirs(total=17)),
-        [talk(dirs(total=-1)), talk(dirs(total=900, size=6))],
+        [talk(dirs(total=-1)), talk(dirs(total=0)), talk(dirs(total=900, size=6))],
     ),
     "placement": (
         talk(metadata(topics=[topic(NAME, partition(0, (0, 1, 2)))], asked=[NAME]), **PLACED),
@@ -334,11 +339,7 @@ CASES = {
             talk(*(lonely(7, replicas=(7, 7), label=label) for label in TWICE)),
         ],
     ),
-    "coordinator": (
-        talk(coordinator(1), **PLACED),
-        talk(coordinator(0), **PLACED),
-        [talk(coordinator(-1), **PLACED)],
-    ),
+    **coordinators.case(talk),
     "tags": (
         talk(metadata()),
         talk(metadata(brokers=[broker() | {"_tags": {0: b"", 7: b"new"}}])),
@@ -418,7 +419,7 @@ CASES = {
     "metadata-offsets": (
         talk(quorum()),
         talk(quorum(mark=9, end=8)),
-        [talk(quorum(**{name: -1})) for name in ("mark", "end")],
+        [talk(quorum(**{name: none})) for name in ("mark", "end") for none in (-1, 0)],
     ),
     "quorum-times": (
         talk(quorum(1)),

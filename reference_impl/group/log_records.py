@@ -172,6 +172,7 @@ def batch_of(
         base_timestamp=now,
         producer_id=producer_id,
         producer_epoch=epoch,
+        base_sequence=0,  # observed on 1.0.2 to 4.3.1; tombstones have -1 before 4.0
         attributes=attributes,
     )
 
