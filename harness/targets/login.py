@@ -102,6 +102,12 @@ class Login:
         return self.settings.sasl is not None
 
     @property
+    def identifies(self) -> bool:
+        """Whether it says who somebody is, by SASL or by a certificate."""
+        tls = self.settings.tls
+        return self.authenticates or (tls is not None and tls.keys is not None)
+
+    @property
     def protocol(self) -> str:
         """The security protocol, as listeners are named by default."""
         return (self.properties.get(PROTOCOL) or "PLAINTEXT").strip().upper()
