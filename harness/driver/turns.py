@@ -41,7 +41,7 @@ from touchstone.harness.model.target import (
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.run import altered, dry
 from touchstone.harness.run.tuning import Alterable, Tuning
-from touchstone.harness.targets import probe
+from touchstone.harness.targets import probe, reach
 from touchstone.harness.targets.external import LEADER_AND_ISR
 
 SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
@@ -463,6 +463,8 @@ CAPABILITIES: dict[str, Callable[[Endpoint, Versions], bool]] = {
     "only-broker": lambda endpoint, _: len(endpoint.ids) <= 1,
     # the claim is about ids themselves, which are translated on clusters that have their own
     "ids-as-they-are": lambda endpoint, _: not endpoint.ids,
+    # the claim is about clients that have not said who they are, and ours are logged in
+    "anonymous-clients": lambda endpoint, _: reach.is_anonymous(endpoint.bootstrap[0]),
     # the death of two of three brokers leaves a quorum: under ZooKeeper, and where we start several
     # of our own; of other KRaft clusters nobody can tell
     "controller-apart": lambda endpoint, offered: not endpoint.ids or LEADER_AND_ISR in offered,

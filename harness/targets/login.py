@@ -60,7 +60,7 @@ _SECRET = ("password", "secret", "passphrase", "jaas.config", "ssl.keystore.key"
 _NOT_TLS = "does the listener speak TLS at all?"
 _IS_TLS = "; a listener with TLS wants security.protocol=SASL_SSL"
 _NO_SASL = "a listener without SASL wants security.protocol=PLAINTEXT, or SSL"
-_NO_CERTIFICATE = "; ssl.keystore.location names the certificate to show"
+_NO_CERTIFICATE = "; ssl.keystore.location names the certificate to show, where one is wanted"
 _TOKEN = re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # a JSON Web Token
 _SHORTEST = 3  # characters of a secret that can be looked for in a text
 Ranges = dict[int, tuple[int, int]]
@@ -100,6 +100,12 @@ class Login:
     def authenticates(self) -> bool:
         """Whether it says who somebody is by SASL."""
         return self.settings.sasl is not None
+
+    @property
+    def identifies(self) -> bool:
+        """Whether it says who somebody is, by SASL or by a certificate."""
+        tls = self.settings.tls
+        return self.authenticates or (tls is not None and tls.keys is not None)
 
     @property
     def protocol(self) -> str:
@@ -206,9 +212,18 @@ class Login:
             raise NoAnswer(self._why(f"no answer {when} in time")) from fault
         except (OSError, ValueError) as fault:
             what = "the TLS connection" if self._security.context else "the connection"
-            more = _of_tls(fault) if self._security.context else _IS_TLS
+            more = self._of_tls(fault) if self._security.context else _IS_TLS
             text = f"{what} ended {when}: {_short(fault)}{more}"
             raise NotLoggedIn(self._why(text)) from fault
+
+    def _of_tls(self, fault: Exception) -> str:
+        """What to give where the peer ends TLS for want of a certificate, as TLS 1.3 has it: late.
+        2.8 says so in a way that cannot be read ("bad record mac").
+        """
+        reason = (fault.reason or "").lower() if isinstance(fault, ssl.SSLError) else ""
+        tls = self.settings.tls
+        shows_none = tls is not None and tls.keys is None
+        return _NO_CERTIFICATE if shows_none or "certificate" in reason else ""
 
     def _asked(self, stream: socket.socket, deadline: float) -> Ranges:
         body = _answer(stream, _VERSIONS, 0, {}, deadline)
@@ -293,12 +308,6 @@ def _help(fault: ssl.SSLCertVerificationError) -> str:
     if fault.verify_code in names:
         return "ssl.endpoint.identification.algorithm= (empty) asks for no name"
     return "ssl.truststore.location names whom to trust"
-
-
-def _of_tls(fault: Exception) -> str:
-    """What to give where the peer ends TLS for want of a certificate, as TLS 1.3 has it: late."""
-    reason = (fault.reason or "").lower() if isinstance(fault, ssl.SSLError) else ""
-    return _NO_CERTIFICATE if "certificate" in reason else ""
 
 
 def _short(fault: Exception) -> str:

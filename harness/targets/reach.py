@@ -44,6 +44,10 @@ class Login(Protocol):
     def authenticates(self) -> bool:
         """Whether it says who somebody is by SASL."""
 
+    @property
+    def identifies(self) -> bool:
+        """Whether it says who somebody is, by SASL or by a certificate."""
+
     def unused(self) -> list[str]:
         """A line for what was given and is obeyed by nobody here."""
 
@@ -119,6 +123,12 @@ def is_secured(address: Address) -> bool:
     """Whether connections to this address are under TLS."""
     login = _logins.get(address)
     return login is not None and login.is_secured
+
+
+def is_anonymous(address: Address) -> bool:
+    """Whether connections to this address do not say whose they are, by SASL or a certificate."""
+    login = _logins.get(address)
+    return login is None or not login.identifies
 
 
 def client_properties(bootstrap: Iterable[Address | str]) -> dict[str, str]:

@@ -157,7 +157,8 @@ def test_a_consumer_above_its_rate_waits(case):
     return a_consumer_waits(case)
 
 
-@claim("quotas.the-most-specific-holds", evidence=("DYN-16",), specific=("low", "high"), **DYNAMIC)
+@claim("quotas.the-most-specific-holds", evidence=("DYN-16",), specific=("low", "high"),
+       capabilities=("anonymous-clients",), **DYNAMIC)  # fmt: skip
 def test_the_most_specific_holds(case):
     """A quota of a user and client id takes precedence over one of the client id alone, be it lower
     or higher."""

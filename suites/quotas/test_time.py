@@ -46,7 +46,8 @@ def test_who_takes_too_much_time_waits(case):
 
 
 @claim("quotas.a-named-user-comes-first", evidence=("DYN-16", "KIP-124"), releases="4.3+",
-       order=tuple(ORDER), lower=("specific", "other"), full=True)  # fmt: skip
+       order=tuple(ORDER), lower=("specific", "other"), full=True,
+       capabilities=("anonymous-clients",))  # fmt: skip
 def test_a_named_user_comes_first(case):
     """Of two quotas of a client id the one with its user holds, then the one with the default user,
     then the one without a user, be it lower or higher than the other."""

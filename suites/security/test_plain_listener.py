@@ -25,6 +25,7 @@ READ, ALLOW = 3, 3
     evidence=("SEC-04", "KIP-43"),
     api="SaslHandshake",
     versions=every("SaslHandshake"),
+    capabilities=("anonymous-clients",),
     switches=("any-handshake-welcome",),
     mechanism=("PLAIN", "SCRAM-SHA-256", "GSSAPI", ""),
 )
@@ -42,6 +43,7 @@ def test_no_handshake_on_a_plain_listener(case):
     evidence=("SEC-04", "KIP-152"),
     api="SaslAuthenticate",
     versions=every("SaslAuthenticate"),
+    capabilities=("anonymous-clients",),
     token=(b"", b"\0user\0password"),
 )
 def test_no_authentication_on_a_plain_listener(case):
@@ -135,6 +137,7 @@ def test_acls_are_not_deleted_without_an_authorizer(case):
     evidence=("KIP-48", "KIP-373"),
     api="CreateDelegationToken",
     versions=every("CreateDelegationToken"),
+    capabilities=("anonymous-clients",),
     renewers=(0, 1),
 )
 def test_tokens_are_not_made_for_strangers(case):
@@ -158,6 +161,7 @@ def test_tokens_are_not_made_for_strangers(case):
     evidence=("KIP-48",),
     api="RenewDelegationToken",
     versions=every("RenewDelegationToken"),
+    capabilities=("anonymous-clients",),
 )
 def test_tokens_are_not_renewed_for_strangers(case):
     """RenewDelegationToken of an unauthenticated client answers
@@ -174,6 +178,7 @@ def test_tokens_are_not_renewed_for_strangers(case):
     evidence=("KIP-48",),
     api="ExpireDelegationToken",
     versions=every("ExpireDelegationToken"),
+    capabilities=("anonymous-clients",),
 )
 def test_tokens_are_not_expired_by_strangers(case):
     """ExpireDelegationToken of an unauthenticated client answers
@@ -190,6 +195,7 @@ def test_tokens_are_not_expired_by_strangers(case):
     evidence=("KIP-48",),
     api="DescribeDelegationToken",
     versions=every("DescribeDelegationToken"),
+    capabilities=("anonymous-clients",),
     owners=("all", "none", "one"),
 )
 def test_tokens_are_not_told_to_strangers(case):

@@ -10,7 +10,8 @@ import time
 import pytest
 
 from touchstone.harness.driver.line import Line
-from touchstone.harness.model.target import Shape, StartFailed
+from touchstone.harness.driver.turns import CAPABILITIES
+from touchstone.harness.model.target import Endpoint, Shape, StartFailed
 from touchstone.harness.targets import command_config, parse, probe, reach
 from touchstone.harness.targets.login import BadLogin, Login
 from touchstone.harness.tests.targets.secured import jaas, secured, written
@@ -126,6 +127,17 @@ def test_a_certificate_is_for_the_host_that_was_given_unless_nobody_asks(broker)
                 Line(address, PATIENCE_S)
         else:
             Line(address, PATIENCE_S).end()
+
+
+@pytest.mark.parametrize(
+    ("like", "anonymous"),
+    [(None, True), ("SASL_PLAINTEXT", False), ("SASL_SSL", False), ("SSL", False)],
+)
+def test_claims_about_strangers_want_that_nobody_logs_in(broker, like, anonymous):
+    listener = like or "PLAINTEXT"
+    broker.target(listener, like and broker.properties(like))
+    endpoint = Endpoint((broker.address(listener),))
+    assert CAPABILITIES["anonymous-clients"](endpoint, {}) is anonymous
 
 
 # what passes a connection that is logged in
