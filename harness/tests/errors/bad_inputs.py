@@ -274,6 +274,16 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("{run} --out {noise}", 4, "touchstone pin: "),
         ("{run} --out {full}", 3, "No space left on device"),
     ),
+    "causes": (
+        ("", 4, "Missing argument 'RESULTS...'"),
+        ("{missing}", 4, "no such file or folder"),
+        ("{folder}", 3, "touchstone causes: "),
+        ("{cut}", 3, "incomplete: no footer"),
+        ("{noise}", 3, "touchstone causes: "),
+        ("{json}", 3, "touchstone causes: "),
+        ("{list}", 3, "touchstone causes: "),
+        ("{empty} --json", 3, "touchstone causes: "),
+    ),
     "compare": (
         ("", 4, "Missing argument 'RESULTS...'"),
         ("{missing}", 4, "no such file or folder"),

@@ -47,7 +47,7 @@ def test_parts_are_joined_into_what_one_process_writes(tmp_path):
     write(tmp_path)
     assert join.main(tmp_path) == tally.CONFORMED
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "SHA256SUMS", "badge.json", "badge.svg", "index.html",
+        "SHA256SUMS", "badge.json", "badge.svg", "causes.json", "index.html",
         *(f"{TARGET}.{end}" for end in ("jsonl", "junit.xml", "manifest.json")),
         "summary.md",
     ]  # fmt: skip
