@@ -122,6 +122,8 @@ SENDERS: dict[str, tuple[str, str]] = {
 # who reads it instead.
 FIELDS: dict[tuple[str, str], str] = {
     ("AddPartitionsToTxn", "error_code"): BROKERS,
+    # From version 4 on, above LAST_CLIENT_VERSION, brokers verify partitions with it (KIP-890).
+    ("AddPartitionsToTxn", "results_by_transaction"): BROKERS,
     ("AlterPartitionReassignments", "allow_replication_factor_change"): NOBODY,
     ("AlterShareGroupOffsets", "responses.topic_id"): BROKERS,
     ("ApiVersions", "zk_migration_ready"): NOBODY,
