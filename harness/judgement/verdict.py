@@ -271,12 +271,13 @@ def unsupported(
     does not offer is not held against Kafka field by field, since no client asks it.
 
     None where nothing is to be said: of a version that is advertised (advertised and refused is not
-    unsupported: the case goes on and DIVERGES), and where nobody asked.
+    unsupported: the case goes on and DIVERGES), and where nobody asked for an answer.
     """
     low, high = advertised.get(api, (0, -1))
     trips = [
-        one for one in probe.round_trips if (one.event.api, one.event.version) == (api, version)
-    ]
+        one for one in probe.round_trips
+        if (one.event.api, one.event.version) == (api, version) and not one.event.silent
+    ]  # fmt: skip
     if low <= version <= high or not trips:
         return None
     offered = f"{low} to {high}" if high >= 0 else "not at all"

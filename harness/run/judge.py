@@ -262,7 +262,7 @@ class Judge:
         versions: Mapping[str, int], nonce: str,
     ) -> Verdict | None:  # fmt: skip
         """The verdict on what the case is about, where the target does not offer it, by the case's
-        own request with what stands before it; by a bare probe where that is never sent. None when
+        own request with what stands before it; by a bare probe where that cannot be sent. None when
         the case must be run.
         """
         if case.claim.api is None or case.version is None or self.target.kind == "recorded":
@@ -275,7 +275,10 @@ class Judge:
             return self._proved(api, version, scenario)
         run = served_versions.asking(own, versions)
         waits = grades.prepares(scenario, expectation, case) & set(run.labels)
-        seen = self._run(case, run, f"{nonce}/own", prepares=waits, made=made)
+        try:
+            seen = self._run(case, run, f"{nonce}/own", prepares=waits, made=made)
+        except (Unavailable, Unharmable):  # the cluster of the scenario cannot be had
+            return self._proved(api, version, scenario)
         offered = self.target.advertised()
         found = unsupported(by_name(api).key, version, offered, seen.transcript)
         return self._proved(api, version, scenario) if found is None else found

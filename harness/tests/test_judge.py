@@ -90,7 +90,7 @@ def test_what_only_prepares_is_asked_in_a_version_that_is_served():
     assert old.verdict.kind == UNSUPPORTED
 
 
-def about_old_topics(twist, requests):
+def about_old_topics(twist, requests, brokers=1):
     """The verdict on CreateTopics 2, which the target does not advertise; `requests` are filled."""
 
     def offers_others(key, version, answer):
@@ -101,7 +101,7 @@ def about_old_topics(twist, requests):
 
     about = Claim("demo.old", "It is.", ("T-1",), "MUST", "demo", "demo.test", "CreateTopics")
     own = create_topic("t", partitions=3, name="create")
-    scenario = Scenario((metadata(name="before"), own, metadata(name="after")))
+    scenario = Scenario((metadata(name="before"), own, metadata(name="after")), brokers)
     with small_kafka(twist=offers_others) as server:
         judge = judge_of(server)
         verdict = judge.judgement(CaseId(about, 2, {}), scenario, answered("create")).verdict
@@ -116,6 +116,12 @@ def test_what_a_case_is_about_is_proved_by_its_own_request():
     assert requests.count((CREATE_TOPICS, 2)) == 1, "and by no other"
     own = requests.index((CREATE_TOPICS, 2))
     assert METADATA in [key for key, _ in requests[:own]], "what stands before it was asked"
+
+
+def test_where_the_cluster_of_a_case_cannot_be_had_a_probe_proves_it():
+    requests = []
+    found = about_old_topics(lambda key, a: None if key == CREATE_TOPICS else a, requests, 3)
+    assert found.kind == UNSUPPORTED and requests.count((CREATE_TOPICS, 2)) == 1, found
 
 
 def test_who_answers_what_it_does_not_offer_differs_in_that_alone():

@@ -212,3 +212,9 @@ def test_error_35_is_a_refusal_wherever_it_stands():
     trip = listing.by_label[CREATE]
     assert verdict.is_refusal(trip)
     assert not verdict.is_refusal(SEEN.by_label[CREATE])
+
+
+def test_a_request_that_wants_no_answer_proves_nothing():
+    sent = dataclasses.replace(SILENT.events[1], silent=True)
+    quiet = dataclasses.replace(SILENT, events=(SILENT.events[0], sent))
+    assert unsupported(key_of("Fetch"), 30, {}, quiet) is None
