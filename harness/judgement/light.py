@@ -51,6 +51,7 @@ NAMED = {
     "producer_epoch": ("producer_epoch",),
 }
 IN_VAIN = ("unmet", "unresolved", "not attempted")  # how a step ended that was told another thing
+OF = ("group_id", "transactional_id")  # fields of requests that say whose the numbers are
 JOIN = {"member_epoch": 0}  # the least number that is none but a sign
 # Fields that name an element, of which the first that it has is what people call it.
 NAMES = ("name", "topic", "topic_name", "feature", "resource_name", "group_id", "transactional_id")
@@ -186,25 +187,40 @@ def _follows(one: Difference) -> bool:
 
 def stale_since(oracle: Transcript, target: Transcript) -> int | None:
     """Return the place of the first request that names the same number on both sides, although the
-    answers before it that gave it differ; None where there is none. Higher ones than any that was
-    given are meant to be nobody's.
+    answers of its group before it that gave it differ; None where there is none. Higher ones than
+    any that was given are meant to be nobody's.
     """
     kafkas = {trip.label: trip for trip in oracle.round_trips}
-    given: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    given: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
     for trip in target.round_trips:
         other = kafkas.get(trip.label)
         if other is None:
             continue
-        for name, ours, theirs in _numbers(_body(other), _body(trip), NAMED.keys()):
-            before = {pair for answer in NAMED[name] for pair in given[answer]}
-            differ = any(one != two for one, two in before)
+        mine = _body(trip)
+        group = next(_owners(mine), "")
+        for name, ours, theirs in _numbers(_body(other), mine, NAMED.keys()):
+            before = {pair for answer in NAMED[name] for pair in given[group, answer]}
+            differ = any(one != two for one, two in before) and (ours, theirs) not in before
             if ours == theirs > 0 and differ and ours <= max(map(max, before)) + 1:
                 return trip.at
         for name, ours, theirs in _numbers(other.answer, trip.answer, NUMBERS):
             if min(ours, theirs) > JOIN.get(name, -1):
-                given[name].add((ours, theirs))
+                given[group, name].add((ours, theirs))
     return None
 
 
-def _body(trip: RoundTrip) -> Any:
-    return None if trip.request is None else trip.request.body
+def _owners(body: Any) -> Iterator[str]:
+    """Yield whose numbers a request names."""
+    if isinstance(body, dict):
+        for name, value in body.items():
+            if name in OF and value:
+                yield value
+            elif isinstance(value, list):
+                yield from _owners(value)
+    elif isinstance(body, list):
+        for value in body:
+            yield from _owners(value)
+
+
+def _body(trip: RoundTrip) -> Mapping[str, Any]:
+    return {} if trip.request is None else trip.request.body

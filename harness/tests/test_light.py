@@ -126,6 +126,21 @@ def test_what_is_said_to_the_number_that_was_answered_is_its_own():
     assert ("own", "error_code", "code") in kinds(kafka, fenced)
 
 
+def test_numbers_of_another_group_make_none_stale():
+    label, api, version, request, answer = beat("scout", 2)
+    scout = label, api, version, request | {"group_id": "scout"}, answer
+    other = *scout[:4], answer | {"member_epoch": 1}
+    kafka = [scout, beat("ask", 0, sent=2, error=69)]
+    differs = [other, beat("ask", 0, sent=2, error=25)]
+    assert ("ask", "error_code", "code") in kinds(kafka, differs)
+
+
+def test_a_number_that_was_given_on_both_sides_is_not_stale():
+    kafka = [beat("join", 1), beat("more", 2, sent=1), beat("own", 2, sent=1)]
+    fenced = [beat("join", 1), beat("more", 3, sent=1), beat("own", 0, sent=1, error=110)]
+    assert ("own", "error_code", "code") in kinds(kafka, fenced)
+
+
 def test_a_number_that_nobody_was_given_is_nobodys_on_both_sides():
     kafka = [beat("join", 2), beat("own", 0, sent=9, error=110)]
     accepts = [beat("join", 1), beat("own", 1, sent=9)]
