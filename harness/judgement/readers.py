@@ -194,8 +194,10 @@ def who(api: str | None, path: str) -> str:
     """Return who reads this field of the API's answers; of raw bytes and of an API that the table
     does not know, a client.
     """
-    sender = SENDERS[api][0] if api in SENDERS else CLIENT
-    return next((FIELDS[api, place] for place in _around(path) if (api, place) in FIELDS), sender)
+    if api is None or api not in SENDERS:
+        return CLIENT
+    around = ((api, place) for place in _around(path))
+    return next((FIELDS[key] for key in around if key in FIELDS), SENDERS[api][0])
 
 
 def raises(api: str | None, path: str, oracle: object, target: object) -> bool:
