@@ -197,7 +197,7 @@ def test_pins_are_made_one_per_cause_with_the_cases_of_each_set_of_places():
     made = known.updated([a_row(), ONE, MORE, other], [], TODAY, "seen by a person")
     assert [(pin.id, pin.reason) for pin in made] == [
         ("reference@4.3/CreateTopics.topics.error_code:37,0", "seen by a person"),
-        ("reference@4.3/CreateTopics.x", "seen by a person"),
+        ("reference@4.3/CreateTopics.x:less", "seen by a person"),
     ]
     assert {how.places: how.cases for how in made[0].how} == {
         how.places: how.cases for how in two_ways().how

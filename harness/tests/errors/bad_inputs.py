@@ -283,6 +283,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("{json}", 3, "touchstone causes: "),
         ("{list}", 3, "touchstone causes: "),
         ("{empty} --json", 3, "touchstone causes: "),
+        ("{run} {cut}", 3, "incomplete: no footer"),
+        ("{run} --jsn", 4, "No such option"),
     ),
     "compare": (
         ("", 4, "Missing argument 'RESULTS...'"),

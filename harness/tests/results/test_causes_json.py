@@ -10,7 +10,8 @@ from touchstone.harness.__main__ import main
 from touchstone.harness.results import causes_json, jsonl, run_folder
 from touchstone.harness.results.summary import Report
 from touchstone.harness.tests.spark.made import header
-from touchstone.harness.tests.test_causes import FILLER, difference, failed
+from touchstone.harness.tests.test_causes import difference, failed
+from touchstone.harness.tests.test_effects import FILLER
 
 ROWS = [
     failed("topics.a", difference(), difference("time", 1, 2, at=9)),

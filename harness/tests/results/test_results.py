@@ -157,13 +157,13 @@ def test_differences_are_failures_and_our_mistakes_errors():
     assert names["topics.some-claim[v7,acks=-1]"] == ["error"]
     failure = cases["topics.some-claim[v5,acks=-1]"].find("failure")
     assert "Kafka 4.3   answers 0xff00" in failure.text and "angle brackets" in failure.text
-    assert failure.get("message").startswith("[CreateTopics.topics.name] CreateTopics v5: ")
+    assert failure.get("message").startswith("[CreateTopics.topics.name:text] CreateTopics v5: ")
 
 
 def test_a_suite_lists_its_causes():
     (suite,) = ET.fromstring(junit.dumps([(HEADER, some_rows())])).iter("testsuite")
     told = {one.get("name"): one.get("value") for one in suite.iter("property")}
-    assert "Kafka 4.3 answers 0xff00" in told["cause CreateTopics.topics.name"]
+    assert "Kafka 4.3 answers 0xff00" in told["cause CreateTopics.topics.name:text"]
     assert "CreateTopics v5: topics[*].name: Kafka 4.3" in suite.find("system-out").text
 
 
