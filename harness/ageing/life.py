@@ -116,8 +116,19 @@ def planned(release: str, seed: int, brokers: int | None = None) -> Life:
     places = sorted(draw.randint(1, len(acts)) for _ in path[first + 1 :])
     for place, after in reversed(list(zip(places, path[first + 1 :], strict=True))):
         acts.insert(place, Act("upgrade", release=after))
-    acts.insert(0, Act("tenants"))
+    acts = [Act("tenants"), *_once_known(acts, path[first])]
     return Life(release, seed, path[first], ids, settings, listeners, mechanism, tuple(acts))
+
+
+def _once_known(acts: list[Act], release: str) -> Iterator[Act]:
+    """The acts in their order, but none before the upgrade to a release that knows it."""
+    waiting: list[Act] = []
+    for act in acts:
+        release = act.release or release
+        waiting.append(act)
+        ready = [one for one in waiting if one.release or fits(release, f"{ACTS[one.kind][0]}+")]
+        waiting = [one for one in waiting if one not in ready]
+        yield from sorted(ready, key=lambda one: not one.release)
 
 
 def _acts(draw: random.Random, release: str, ids: tuple[int, ...]) -> Iterator[Act]:
@@ -134,5 +145,5 @@ def _acts(draw: random.Random, release: str, ids: tuple[int, ...]) -> Iterator[A
 def login_settings(life: Life, release: str) -> dict[str, str]:
     """What brokers of a release are told of a listener with a login; none in a life without one."""
     (profile,) = profiles.named(["sasl"])
-    known = profile.heeded(release) if life.listeners == SASL else {}
+    known = profile.of(release) if life.listeners == SASL else {}
     return {name: value for name, value in known.items() if name in security_settings.SASL}

@@ -10,7 +10,7 @@ from touchstone.harness.ageing import acts, life
 from touchstone.harness.ageing.life import planned
 from touchstone.harness.cli.age import client_properties
 from touchstone.harness.model import security_settings
-from touchstone.harness.targets import matrix
+from touchstone.harness.targets import matrix, settings
 
 RELEASES = [release.name for release in matrix.releases()]
 SEEDS = range(30)
@@ -46,6 +46,26 @@ def test_upgrades_come_in_the_order_of_releases_and_end_at_the_last(release):
     assert starts == {*life.older(release), release}, "thirty seeds begin with each"
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_nothing_happens_before_the_release_that_knows_it(release):
+    for each in (planned(release, seed) for seed in SEEDS):
+        now = matrix.release(each.first).number
+        for act in each.acts:
+            now = matrix.release(act.release).number if act.release else now
+            assert act.release or now >= matrix.release(life.ACTS[act.kind][0]).number
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_release_finds_the_users_of_its_listener(release):
+    """1.0 in a file, the others among their settings."""
+    secured = next(one for seed in SEEDS if (one := planned(release, seed)).mechanism)
+    told = life.login_settings(secured, secured.first)
+    first = matrix.release(secured.first)
+    modules = settings.login_modules(first, told)
+    assert bool(modules) == (first.number < (1, 1))
+    assert any("PlainLoginModule" in value for value in (modules, *told.values()))
+
+
 def test_seeds_differ_in_what_owners_choose():
     lives = [planned("4.3", seed) for seed in SEEDS]
     assert {one.listeners for one in lives} == {*life.LISTENER_SETS}
@@ -61,11 +81,11 @@ def test_every_act_is_done_by_somebody():
 def test_a_listener_with_a_login_is_told_how_and_its_user_is_told_too():
     lives = [planned("4.3", seed) for seed in SEEDS]
     for one in lives:
-        settings, words = life.login_settings(one, "4.3"), client_properties(one)
-        assert bool(settings) == words.startswith("security.protocol=SASL_PLAINTEXT\n")
-        assert bool(settings) == (one.listeners == life.SASL)
-        assert one.mechanism in settings.get("sasl.enabled.mechanisms", "")
-        assert (f"sasl.mechanism={one.mechanism}\n" in words) == bool(settings)
+        told, words = life.login_settings(one, "4.3"), client_properties(one)
+        assert bool(told) == words.startswith("security.protocol=SASL_PLAINTEXT\n")
+        assert bool(told) == (one.listeners == life.SASL)
+        assert one.mechanism in told.get("sasl.enabled.mechanisms", "")
+        assert (f"sasl.mechanism={one.mechanism}\n" in words) == bool(told)
     assert life.login_settings(lives[0], "1.0").keys() <= security_settings.SASL.keys()
 
 
