@@ -25,6 +25,8 @@ HEADER: dict[str, str] = {
     "build": "build of the target: `--build`, the version in its target file, the release of "
     "`kafka@V`; `null` when unknown",
     "configured": "whether each claim got the settings that it wants; `null` when unknown",
+    "release_reason": "why the target is held against `release`; empty where its name says it",
+    "addresses": "where clients of the target are sent, and whether it answers there; a line each",
 }
 ROW: dict[str, str] = {
     "row": '`"case"`',
