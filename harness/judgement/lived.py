@@ -76,7 +76,7 @@ def quorum_epoch(symbols: Symbols, value: Any, row: Mapping[str, Any]) -> Any:
 
 def metadata_offset(symbols: Symbols, value: Any, row: Struct) -> Any:
     known = "error_code" not in row or row["error_code"] == 0
-    return "$metadata-offset" if known and isinstance(value, int) and value >= 0 else value
+    return "$metadata-offset" if known and isinstance(value, int) and value > 0 else value
 
 
 def feature_epoch(symbols: Symbols, value: Any, _: Struct) -> Any:

@@ -40,11 +40,12 @@ def kept(tmp_path):
 
 
 def wrongly(*, always):
-    """It gives a wrong code, always or once."""
+    """It gives a wrong code for what Kafka refuses, always or once."""
     asked = []
 
     def lies(key, version, body):
-        if key == CREATE_TOPICS and (always or not asked):
+        refused = key == CREATE_TOPICS and body["topics"][0]["error_code"] == 37
+        if refused and (always or not asked):
             asked.append(key)
             body["topics"][0]["error_code"] = 0
         return body
