@@ -376,40 +376,6 @@ def _deployment(symbols: Symbols, value: Any, struct: Struct) -> Any:
     return "$deployment" if struct.get("name") in DEPLOYMENT and value else value
 
 
-def _placement(symbols: Symbols, _: Any, struct: Struct) -> Struct:
-    """Roles in place of broker ids, where several brokers were free to be chosen."""
-    if symbols.brokers == 1 or "partitions" not in struct or struct.get("name") in symbols.assigned:
-        return struct
-    return struct | {"partitions": [_roles(partition) for partition in struct["partitions"]]}
-
-
-def _roles(partition: Struct) -> Struct:
-    replicas = partition.get("replica_nodes")
-    if not isinstance(replicas, list):
-        return partition
-    role = {broker: f"$replica-{index}" for index, broker in enumerate(replicas)}
-    out = dict(partition)
-    out["replica_nodes"] = [role[broker] for broker in replicas]
-    out["leader_id"] = role.get(partition["leader_id"], partition["leader_id"])
-    for word in ("isr_nodes", "offline_replicas"):
-        if isinstance(out.get(word), list):
-            out[word] = sorted((role.get(broker, broker) for broker in out[word]), key=str)
-    return out
-
-
-def _chosen(symbols: Symbols, value: Any, struct: Struct) -> Any:
-    if symbols.brokers == 1:
-        return value
-    ids = {broker.get("node_id", broker.get("broker_id")) for broker in struct["brokers"] or ()}
-    return "$one-of-the-brokers" if value in ids else value
-
-
-def _coordinator(symbols: Symbols, value: Any, struct: Struct) -> Any:
-    if symbols.brokers == 1 or rewrites.no_broker(symbols, value):
-        return value
-    return symbols.symbol("coordinator", value)
-
-
 def _asked_for_all(trip: RoundTrip) -> bool:
     if trip.request is None:
         return False
@@ -455,9 +421,9 @@ REASONS: tuple[Reason, ...] = (
     Reason("disks", "How large a disk is, and how full, is the machine's affair; -1 stays.",
            ("total_bytes", "usable_bytes"), rewrites.disk, frozenset({"DescribeLogDirs"})),
     Reason("placement", "Unassigned replicas start at a random broker; roles are compared instead.",
-           ("",), _placement, frozenset({"Metadata"})),
+           ("",), rewrites.placement, frozenset({"Metadata"})),
     Reason("controller", "KRaft brokers name any living broker as controller, anew in each answer.",
-           ("controller_id",), _chosen, frozenset({"Metadata", "DescribeCluster"})),
+           ("controller_id",), rewrites.chosen, frozenset({"Metadata", "DescribeCluster"})),
     Reason("quoted-times", "A message may quote instants; those of the run go by their names.",
            ("batch_index_error_message", "error_message"), rewrites.quoted),
     Reason("quoted-cluster-ids", "A message may quote the cluster's id, which is drawn.",
@@ -474,7 +440,7 @@ REASONS: tuple[Reason, ...] = (
            ("node_id", "broker_id", "controller_id", "leader_id", "replica_nodes", "isr_nodes",
             "offline_replicas"), rewrites.only_node),
     Reason("coordinator", "A key's coordinator follows from the placement of an internal topic.",
-           ("node_id",), _coordinator, frozenset({"FindCoordinator"})),
+           ("node_id",), rewrites.coordinator, frozenset({"FindCoordinator"})),
     *(Reason(*row) for row in lived.ROWS),
     *(Reason(*row) for row in sasl_rewrites.ROWS),
 )  # fmt: skip

@@ -131,3 +131,37 @@ def only_named(answer: Struct, symbols: Symbols) -> Struct:
     ]
     symbols.used["other-topics"] += len(kept) != len(rows)
     return answer | {"config_resources": kept}
+
+
+def placement(symbols: Symbols, _: Any, struct: Struct) -> Struct:
+    """Roles in place of broker ids, where several brokers were free to be chosen."""
+    if symbols.brokers == 1 or "partitions" not in struct or struct.get("name") in symbols.assigned:
+        return struct
+    return struct | {"partitions": [_roles(partition) for partition in struct["partitions"]]}
+
+
+def _roles(partition: Struct) -> Struct:
+    replicas = partition.get("replica_nodes")
+    if not isinstance(replicas, list):
+        return partition
+    role = {broker: f"$replica-{index}" for index, broker in enumerate(replicas)}
+    out = dict(partition)
+    out["replica_nodes"] = [role[broker] for broker in replicas]
+    out["leader_id"] = role.get(partition["leader_id"], partition["leader_id"])
+    for word in ("isr_nodes", "offline_replicas"):
+        if isinstance(out.get(word), list):
+            out[word] = sorted((role.get(broker, broker) for broker in out[word]), key=str)
+    return out
+
+
+def chosen(symbols: Symbols, value: Any, struct: Struct) -> Any:
+    if symbols.brokers == 1:
+        return value
+    ids = {broker.get("node_id", broker.get("broker_id")) for broker in struct["brokers"] or ()}
+    return "$one-of-the-brokers" if value in ids else value
+
+
+def coordinator(symbols: Symbols, value: Any, struct: Struct) -> Any:
+    if symbols.brokers == 1 or no_broker(symbols, value):
+        return value
+    return symbols.symbol("coordinator", value)

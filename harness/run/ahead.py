@@ -23,7 +23,8 @@ from touchstone.harness.driver.side_by_side import LANES, Piece, Pool, Retry, Tu
 from touchstone.harness.judgement.verdict import DIVERGES
 from touchstone.harness.model.case import Case, ClaimFunction, Judgement, run_case
 from touchstone.harness.run import progress
-from touchstone.harness.run.judge import Judge, sign
+from touchstone.harness.run.judge import Judge
+from touchstone.harness.run.sign import sign
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from touchstone.harness import driver
-from touchstone.harness.checkers.answer_parses import ANSWER
 from touchstone.harness.driver import auto_creation
 from touchstone.harness.driver.lanes import Lanes
 from touchstone.harness.driver.turns import SHARED_KINDS, ScenarioRun, Turns, Unharmable
-from touchstone.harness.judgement import ending, grades, marks
+from touchstone.harness.judgement import ending, grades
 from touchstone.harness.judgement.verdict import (
     DIVERGES,
     OUT_OF_SCOPE,
@@ -44,12 +43,12 @@ from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Twinned, Unavailable
 from touchstone.harness.run import chosen_release
 from touchstone.harness.run.oracles import NOBODY, Live, Nobody, Oracle, Recorded
+from touchstone.harness.run.sign import Sign, sign
 from touchstone.harness.targets import matrix, parse, probe
 from touchstone.harness.targets.recorded import RecordedTarget
 from touchstone.reference_impl.wire.apis import by_name
 
 ENOUGH = 3  # cases that ended in the same way twice, after which others are not asked again
-GARBLED = "garbled"  # how a step ended at bytes that begin no frame
 AGAIN = 1  # tries more of what differs on a target that is busy with many cases, unless one says
 
 
@@ -400,36 +399,6 @@ class Judge:
         told += self.turns.close(interrupted=interrupted)
         self.oracle.stop()
         return told
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """What equal differences of several cases share."""
-
-    api: str | None
-    path: str
-    kind: str
-    pair: tuple[str, str] | None
-
-    @property
-    def unreadable(self) -> bool:
-        """Whether it is that bytes came which are no answer of this API."""
-        if self.api is None or self.kind != grades.CONNECTION:
-            return False
-        return self.path == ANSWER or (self.pair is not None and self.pair[1] == GARBLED)
-
-
-def sign(verdict: Verdict) -> Hashable:
-    """What a verdict shares with others whose first difference is equal. Why an answer cannot be
-    read varies with its bytes, as values do.
-    """
-    first = next(iter(verdict.differences), None)
-    if first is None:
-        return verdict.signature
-    bytes_vary = first.path == ANSWER and first.api is not None
-    varies = bytes_vary or first.kind not in (grades.CODE, grades.CONNECTION)
-    pair = None if varies else (str(first.oracle), str(first.target))
-    return Sign(first.api, marks.starred(first.path), first.kind, pair)
 
 
 def _needs(scenario: Scenario) -> Iterator[tuple[str, str, int]]:
