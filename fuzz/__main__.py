@@ -32,7 +32,7 @@ from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.model.target import Target
 from touchstone.harness.names import did_you_mean
-from touchstone.harness.targets import parse
+from touchstone.harness.targets import command_config, parse
 
 FINDINGS = Path("touchstone-findings")  # where the command runs
 
@@ -51,7 +51,8 @@ def chosen(names: tuple[str, ...]) -> list[tuple[Campaign, float | None]]:
 def played_again(word: str, reach: Reach) -> tuple[str, ...]:
     """The command that plays a file of this run again, up to the file's name."""
     flags = {"--in-process": reach.in_process, "--this-target-is-mine": reach.mine}
-    return ("touchstone", "fuzz", "--target", word, *(flag for flag in flags if flags[flag]))
+    asked = (flag for flag in flags if flags[flag])
+    return ("touchstone", "fuzz", "--target", word, *asked, *command_config.words())
 
 
 @click.command("fuzz")

@@ -118,7 +118,6 @@ def _session(config: pytest.Config) -> Session:
             jobs=asked.jobs,
             gentle=asked.gentle,
             follow=asked.follow,
-            command_config=asked.command_config,
             strict=asked.strict_notes,
             profiles=tuple(asked.profile),
             release=asked.release,

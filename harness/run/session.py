@@ -40,7 +40,7 @@ from touchstone.harness.run import chosen_release, client_judge, tally
 from touchstone.harness.run.build import build_of, commit
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
-from touchstone.harness.targets import reach
+from touchstone.harness.targets import command_config, reach
 from touchstone.harness.writable import write_whole
 
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ class Options:
     jobs: int | None = None  # cases at a time where there may be several
     gentle: bool = False  # nothing is set on a target
     follow: bool = False  # brokers are asked wherever a target says that they are
-    command_config: Path | None = None  # how to log in; obeyed before a session is made
     build: str | None = None  # of the target, as somebody says
     strict: bool = False  # setup and texts decide as well (harness/judgement/grades.py)
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
@@ -448,8 +447,7 @@ def _arguments(word: str, options: Options) -> tuple[str, ...]:
     strict = ("--strict-notes",) if options.strict else ()
     having = [word for name in options.profiles for word in ("--profile", name)]
     follow = (reach.FLAG,) if options.follow else ()
-    how = options.command_config
-    login = (reach.COMMAND_CONFIG, str(how)) if how else ()
+    login = command_config.words()
     release = (chosen_release.FLAG, options.release) if options.release else ()
     prefix = ("--prefix", options.prefix) if options.prefix else ()
     return ("--target", word, *oracle, *strict, *having, *follow, *login, *release, *prefix)

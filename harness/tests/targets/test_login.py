@@ -205,9 +205,11 @@ def test_a_file_of_properties_says_how_to_log_in_to_what_somebody_else_runs(brok
     )
     names = "acks, foo.bar, sasl.mechanisms"  # the last is librdkafka's
     assert command_config.obey(path) == [f"{path}: supplied, but not used here: {names}"]
+    assert command_config.words() == ("--command-config", str(path))
     target = parse(broker.where["SASL_SSL"])
     assert target.available() is None
     assert command_config.obey(None) == []
+    assert command_config.words() == ()
     assert parse(broker.where["SASL_SSL"]).available() is not None
 
 
