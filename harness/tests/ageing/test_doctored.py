@@ -17,8 +17,8 @@ from touchstone.harness.ageing.life import planned
 from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES
 from touchstone.harness.model import advertised
 from touchstone.harness.model.case import Case, run_case
-from touchstone.harness.model.claim import claim_of
 from touchstone.harness.model.recordings import Store
+from touchstone.harness.run import detection
 from touchstone.harness.run.judge import Judge
 from touchstone.harness.run.oracles import Recorded
 from touchstone.harness.targets import parse
@@ -29,18 +29,10 @@ from touchstone.reference_impl.io.server import serve
 from touchstone.reference_impl.wire.records import control
 from touchstone.reference_impl.wire.records.batch import read_header
 from touchstone.reference_impl.wire.records.walk import entries
-from touchstone.suites.controller.test_quorum import test_a_quorum_of_one as quorum
-from touchstone.suites.transactions.test_describing import (
-    test_ended_ones_leave_the_producer as ended,
-)
-from touchstone.suites.transactions.test_producers import (
-    test_epochs_count_up as counted,
-)
-from touchstone.suites.transactions.test_producers import (
-    test_ids_have_producers_of_their_own as producers,
-)
 
 STARTS, SEED = 3, 1
+COUNTED, PRODUCERS = "transactions.epochs-count-up", "transactions.ids-have-producers-of-their-own"
+ENDED, QUORUM = "transactions.ended-ones-leave-the-producer", "controller.a-quorum-of-one"
 _EPOCH = struct.Struct(">hi")
 
 
@@ -83,12 +75,12 @@ def marked_by_another(turn, answer):
 
 
 LIES = [
-    ("InitProducerId", stands_still, counted),
-    ("InitProducerId", handed_out_twice, producers),
-    ("DescribeProducers", of_another_coordinator, ended),
-    ("DescribeProducers", of_no_coordinator, ended),
-    ("Fetch", marked_by_another, ended),
-    ("DescribeQuorum", wanders, quorum),
+    ("InitProducerId", stands_still, COUNTED),
+    ("InitProducerId", handed_out_twice, PRODUCERS),
+    ("DescribeProducers", of_another_coordinator, ENDED),
+    ("DescribeProducers", of_no_coordinator, ENDED),
+    ("Fetch", marked_by_another, ENDED),
+    ("DescribeQuorum", wanders, QUORUM),
 ]
 
 
@@ -142,12 +134,11 @@ def aged():
 
 def verdicts(address, lies):
     """Of each claim that a lie names, before an honest address and behind the liar."""
-    claims = {function for _, _, function in lies}
-    honest = {function: judged(address, function, "honest") for function in claims}
-    for api, change, function in lies:
+    honest = {claim: judged(address, claim, "honest") for claim in {one for _, _, one in lies}}
+    for api, change, claim in lies:
         with LyingServer(_liar(api, change), broker(address)) as lying:
             name = change.__name__
-            yield name, honest[function], judged(lying.address, function, name)
+            yield name, honest[claim], judged(lying.address, claim, name)
 
 
 def _liar(api, change):
@@ -161,12 +152,13 @@ def _liar(api, change):
     return Liar(change.__name__, change.__doc__, "the suites", lie)
 
 
-def judged(address, function, nonce):
+def judged(address, claim_id, nonce):
+    claim, function = detection.functions()[claim_id]
     judge = Judge(
         parse(f"{address[0]}:{address[1]}"), Recorded(Store("4.3")), "4.3",
         nonce=nonce, deadline_s=30.0, again=0,
     )  # fmt: skip
-    case = Case(claim_of(function).cases("4.3", advertised.table("4.3"))[-1], judge)
+    case = Case(claim.cases("4.3", advertised.table("4.3"))[-1], judge)
     try:
         run_case(function, case)
     except Exception as failed:
