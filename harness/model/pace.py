@@ -25,7 +25,7 @@ from typing import Any
 from touchstone.harness.model.scenario import Inflict, Scenario
 from touchstone.harness.model.target import Setting, Shape
 
-WAITS, LEAST, FREE = "waits", "least", "free"
+WAITS, LEAST, FREE, AT_ONCE = "waits", "least", "free", "at once"
 LONG_MS = 30_000  # a timeout that a scenario means not to end
 MOST_SESSION_MS = 300_000  # group.max.session.timeout.ms before 2.3 (KIP-389 raised it)
 TURNS = 2  # what is done at intervals may have just been done, and be done late
@@ -40,8 +40,9 @@ class Pace:
     """One setting that sets a claim's pace.
 
     `effect`: "waits" (what the claim waits for comes later by its value in ms), "least" (timeouts
-    below its value are refused) or "free" (nothing follows). `default` is Kafka's, for a cluster
-    that does not tell.
+    below its value are refused), "free" (nothing follows) or "at once" (until its value has passed
+    answers are other ones, and no step waits: a longer one is as a subject that is not there).
+    `default` is Kafka's, for a cluster that does not tell.
     """
 
     effect: str
@@ -52,17 +53,17 @@ PACE: Mapping[str, Pace] = {
     "broker.heartbeat.interval.ms": Pace(WAITS, "2000"),
     "broker.session.timeout.ms": Pace(WAITS, "9000"),
     "controlled.shutdown.retry.backoff.ms": Pace(WAITS, "5000"),
-    "group.consumer.assignment.interval.ms": Pace(WAITS, "1000"),
+    "group.consumer.assignment.interval.ms": Pace(AT_ONCE, "1000"),
     "group.consumer.min.heartbeat.interval.ms": Pace(LEAST, "5000"),
     "group.consumer.min.session.timeout.ms": Pace(LEAST, "45000"),
     "group.consumer.session.timeout.ms": Pace(FREE, "45000"),
     "group.initial.rebalance.delay.ms": Pace(WAITS, "3000"),
     "group.min.session.timeout.ms": Pace(LEAST, "6000"),
-    "group.share.assignment.interval.ms": Pace(WAITS, "1000"),
+    "group.share.assignment.interval.ms": Pace(AT_ONCE, "1000"),
     "group.share.min.heartbeat.interval.ms": Pace(LEAST, "5000"),
     "group.share.min.record.lock.duration.ms": Pace(LEAST, "15000"),
     "group.share.min.session.timeout.ms": Pace(LEAST, "45000"),
-    "group.streams.assignment.interval.ms": Pace(WAITS, "1000"),
+    "group.streams.assignment.interval.ms": Pace(AT_ONCE, "1000"),
     "group.streams.initial.rebalance.delay.ms": Pace(WAITS, "3000"),
     "group.streams.min.heartbeat.interval.ms": Pace(LEAST, "5000"),
     "group.streams.min.session.timeout.ms": Pace(LEAST, "45000"),
@@ -183,6 +184,9 @@ def fit(
             can_be_set = here is not None and here.dynamic and not _NEVER_SET.search(name)
             into = settable if can_be_set else missing
             into[name] = wanted
+        elif pace.effect == AT_ONCE and value is not None:
+            if int(value) > int(wanted):
+                missing[name] = wanted
         elif pace.effect == LEAST and value is not None:
             if int(value) > int(wanted):
                 least[name] = Least(int(wanted), int(value))
@@ -256,7 +260,8 @@ def quick(
     for shape in shapes:
         for name, value in shape.config:
             here = in_force.get(name)
-            paces = name in PACE and PACE[name].effect == WAITS and name.startswith("log.") == told
+            shortens = name in PACE and PACE[name].effect in (WAITS, AT_ONCE)
+            paces = shortens and name.startswith("log.") == told
             if paces and here is not None and here.dynamic and here.value != value:
                 found.setdefault(name, value)
     return dict(sorted(found.items()))

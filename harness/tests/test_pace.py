@@ -182,3 +182,16 @@ def test_a_delay_that_answers_show_is_looked_for_in_them():
     assert pace.met(shown, said("StreamsGroupHeartbeat", 5)) == shown
     assert pace.met(shown, said("StreamsGroupHeartbeat", 4)) == {}
     assert pace.met(shown, said("StreamsGroupDescribe", 5)) == {}
+
+
+INTERVAL = "group.consumer.assignment.interval.ms"
+
+
+@pytest.mark.parametrize(
+    "in_force", [{}, {INTERVAL: Setting("1000", True)}], ids=["unknown", "known"]
+)
+def test_what_is_answered_at_once_only_under_a_shorter_interval_wants_that(in_force):
+    shape = Shape(config={INTERVAL: 0})
+    assert pace.fit(shape, (), in_force).missing == {INTERVAL: "0"}
+    assert pace.fit(shape, (), {INTERVAL: Setting("0", True)}) == pace.NOTHING_TO_DO
+    assert pace.quick([shape], {INTERVAL: Setting("1000", True)}, told=False) == {INTERVAL: "0"}
