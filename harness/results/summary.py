@@ -94,8 +94,9 @@ def headline(report: Report) -> str:
         judged = any(row["verdict"] in JUDGED for row in report.rows)
         return f"{who}: {'no new difference' if judged else 'no case could be judged'}"
     causes_ = wording.counted(len(report.fresh), "cause")
-    told = f"{wording.counted(cases, 'case')} diverge{'s' if cases == 1 else ''}, {causes_}"
-    more = f"; {wording.counted(light, 'case')} only in what no client can tell" if light else ""
+    every = cases + light
+    told = f"{wording.counted(every, 'case')} diverge{'s' if every == 1 else ''}, {causes_}"
+    more = f"; {light:,} of them only in what no client can tell" if light else ""
     return f"{who}: {told}{more}"
 
 

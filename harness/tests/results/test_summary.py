@@ -75,7 +75,7 @@ def test_what_no_client_can_tell_stands_below_and_is_counted_apart():
     ]
     report = Report(head(), rows_)
     assert summary.headline(report).endswith(
-        "1 case diverges, 1 cause; 1 case only in what no client can tell"
+        "2 cases diverge, 1 cause; 1 of them only in what no client can tell"
     )
     text = "\n".join(summary.lines(report))
     above, _, below = text.partition(f"{summary.LIGHT}:")

@@ -33,11 +33,10 @@ def handle(
         here = CONTROLLERS if request.connection.controller else BROKERS
         if wanted not in NAMES:
             return _refusal(
-                cluster, ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {wanted}"
+                ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {wanted}"
             )
         if wanted != here:
             return _refusal(
-                cluster,
                 ErrorCode.MISMATCHED_ENDPOINT_TYPE,
                 f"The request was sent to an endpoint of type {NAMES[here]}, "
                 f"but we wanted an endpoint of type {NAMES[wanted]}",
@@ -58,11 +57,12 @@ def handle(
     return answer
 
 
-def _refusal(cluster: Cluster, code: int, message: str) -> Struct:
+def _refusal(code: int, message: str) -> Struct:
+    """Return an error, which does not tell the cluster's id (AuthHelper at 3.9.2 and 4.3.1)."""
     return {
         "error_code": code,
         "error_message": message,
-        "cluster_id": cluster.cluster_id,
+        "cluster_id": "",
         "controller_id": -1,
         "brokers": [],
     }
