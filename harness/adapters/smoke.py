@@ -8,6 +8,7 @@ says and the wire does not show; what neither has is the client's.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from touchstone.harness.adapters import stage
@@ -76,8 +77,9 @@ def look(adapter: Adapter, endpoint: Endpoint) -> list[Check]:
 
     def played(scenario: Scenario) -> Transcript:
         return stage.run(
-            scenario, endpoint, adapter, nonce="smoke", deadline_s=SECONDS, target="", release=None
-        )
+            scenario, endpoint, adapter, nonce=secrets.token_hex(4), deadline_s=SECONDS, target="",
+            release=None,
+        )  # fmt: skip
 
     refusal = played(says_no())
     lacks = client_view.lacks(refusal)

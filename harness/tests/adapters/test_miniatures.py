@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import touchstone
 from touchstone.checkout import ROOT
 from touchstone.harness.cli.smoke import command as smoke
 from touchstone.harness.model.case import Case, run_case
@@ -65,6 +66,14 @@ def test_smoke_says_whose_fault_it_is(miniature, monkeypatch, mode, code, said):
     monkeypatch.setattr("touchstone.harness.adapters.smoke.SECONDS", 1.0)
     result = CliRunner().invoke(smoke, ["--client", str(miniature(mode))])
     assert (result.exit_code, said in result.output) == (code, True), result.output
+
+
+@pytest.mark.slow
+def test_smoke_finds_the_same_on_a_cluster_where_it_was_before():
+    with touchstone.serve(brokers=1) as cluster:
+        asked = ["--client", "touchstone", "--target", cluster.bootstrap[0]]
+        found = [CliRunner().invoke(smoke, asked) for _ in range(2)]
+    assert [one.exit_code for one in found] == [0, 0], found[-1].output
 
 
 @pytest.mark.slow
