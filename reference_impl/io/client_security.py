@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
+from importlib import import_module
 
 from touchstone.reference_impl.client.security.authenticator import SaslAuthenticator
 from touchstone.reference_impl.client.security.mechanisms import OAuthBearer
@@ -11,8 +12,9 @@ from touchstone.reference_impl.client.security.security_settings import (
     PLAINTEXT,
     SecuritySettings,
 )
-from touchstone.reference_impl.io.bearer_tokens import BearerTokens
 from touchstone.reference_impl.io.client_tls import ClientTls, client_context
+
+_TOKENS = "touchstone.reference_impl.io.bearer_tokens"  # brings an HTTP client, which few need
 
 
 class ClientSecurity:
@@ -26,7 +28,7 @@ class ClientSecurity:
             self.context = client_context(settings.tls)
         if settings.sasl is not None and settings.sasl.tokens is not None:
             source = settings.sasl.tokens
-            tokens = BearerTokens(source, None)
+            tokens = import_module(_TOKENS).BearerTokens(source, None)
             self._new_client = lambda: OAuthBearer(tokens.token, source.extensions)
 
     def authenticator(self) -> SaslAuthenticator | None:
