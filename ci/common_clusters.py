@@ -13,14 +13,14 @@ from collections import defaultdict
 
 import pytest
 
-from touchstone.harness import plugin
+from touchstone.harness.plugin import _case as case_of
 
 FEW = 8  # claims: with fewer, a shape has no cluster by day
 
 
 @pytest.hookimpl(trylast=True)  # behind -m; the plugin of the suites comes later, with its parts
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    found = [(item, case.claim) for item in items if (case := plugin._case(item)) is not None]
+    found = [(item, case.claim) for item in items if (case := case_of(item)) is not None]
     claims = defaultdict(set)
     for _, claim in found:
         claims[claim.shape].add(claim.id)

@@ -14,7 +14,7 @@ TEST = "a test that is no case"
 def left_out(monkeypatch):
     """What is left out of items, each a claim and the shape of its cluster, or a test."""
     monkeypatch.setattr(
-        common_clusters.plugin, "_case",
+        common_clusters, "case_of",
         lambda item: None if item == TEST else SimpleNamespace(claim=SimpleNamespace(
             id=item[0], shape=item[1])),
     )  # fmt: skip

@@ -350,7 +350,12 @@ class Turns:
                     raise
                 if not self.standing.returns():
                     raise Unavailable(self.standing.gone or "the target is gone") from None
-        return self._started(shape)
+        try:
+            return self._started(shape)
+        except OutOfScope:
+            raise
+        except Unavailable as away:  # it may be in between two of the deaths that ended the run
+            raise Unavailable(self.standing.gone or away.reason) from None
 
     def _started(self, shape: Shape) -> Endpoint:
         keep: Callable[[Iterable[Hashable]], None] | None = getattr(self.target, "keep", None)

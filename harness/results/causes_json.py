@@ -61,7 +61,7 @@ CAUSE = {
 def dumps(reports: Sequence[Report]) -> str:
     """Return the causes of these targets as the text of a JSON file."""
     data = {"schema": SCHEMA, "targets": [_target(report) for report in reports]}
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=1) + "\n"
 
 
 def _target(report: Report) -> dict[str, Any]:

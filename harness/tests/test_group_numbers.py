@@ -109,7 +109,7 @@ def test_who_begins_elsewhere_is_fenced_nowhere(more):
         with offbeat((host, int(port)), more) as server:
             differences = judged(word(server))
     assert bool(differences) is bool(more), "it is seen where it is given"
-    assert {one.kind for one in differences} <= {grades.VALUE}, differences
+    assert {one.kind for one in differences} <= {grades.NUMBER, grades.VALUE}, differences
 
 
 def judged(address):

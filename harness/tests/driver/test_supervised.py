@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -122,7 +123,8 @@ def test_one_that_dies_of_everything_ends_the_run(monkeypatch):
         cases, _ = judged(address, 30)
     verdicts = [case.judgement.verdict for case in cases]
     counted = Counter(verdict.kind for verdict in verdicts)
-    assert set(counted) == {DIVERGES, INCONCLUSIVE}, counted
-    assert all(ending.is_one(one) for one in verdicts if one.kind == DIVERGES)
+    assert set(counted) <= {DIVERGES, INCONCLUSIVE} and counted[DIVERGES], counted
+    assert all(ending.is_one(one) for one in verdicts if one.kind == DIVERGES), verdicts
     gone = [one.reason for one in verdicts if one.kind == INCONCLUSIVE]
-    assert all("it has ended 7 times" in reason for reason in gone), gone
+    known = re.compile("it has ended 7 times|Connection refused")  # between two of its lives
+    assert all(map(known.search, gone)), gone
