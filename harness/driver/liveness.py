@@ -48,7 +48,7 @@ class OpenConnection:
         idle_s = time.perf_counter() - self._used
         if self._line is not None and idle_s < FRESH_S:
             return True
-        if self._line is not None and self._answered(self._line):
+        if self._line is not None and self._asked(self._line) == "received":
             self._in_peace_s = max(self._in_peace_s, idle_s)
             return True
         self.end()
@@ -86,24 +86,31 @@ class OpenConnection:
         self.end()  # whoever judges a single case may never say that the run is over
 
     def _opened(self) -> Line | None:
+        """Another connection, if it is answered. One that is closed instead may have met the end
+        of the broker, whose next life answers: that is tried once.
+        """
         self._failed = None
-        try:
-            line = Line(self.address, ANSWER_S)
-        except OSError:
-            return None
-        if self._answered(line):
-            return line
+        for _ in range(2):
+            try:
+                line = Line(self.address, ANSWER_S)
+            except OSError:
+                return None
+            how = self._asked(line)
+            if how == "received":
+                return line
+            line.end()
+            if how == "timeout":
+                break
         self._failed = time.perf_counter()
-        line.end()
         return None
 
-    def _answered(self, line: Line) -> bool:
+    def _asked(self, line: Line) -> str:
+        """How a question on this connection ended: "received", or as for `Line.read`."""
         deadline = time.perf_counter() + ANSWER_S
-        sent = line.write(struct.pack(">i", len(_ASK)) + _ASK, deadline)
-        if sent is not None or line.read(deadline)[0] != "received":
-            return False
-        self._used = time.perf_counter()
-        return True
+        how = line.write(struct.pack(">i", len(_ASK)) + _ASK, deadline) or line.read(deadline)[0]
+        if how == "received":
+            self._used = time.perf_counter()
+        return how
 
     def _is_left_in_peace(self, idle_s: float) -> bool:
         """Whether a new connection is still there after so long a time without a question."""

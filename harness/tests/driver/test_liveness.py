@@ -62,6 +62,23 @@ def test_the_end_of_a_broker_that_is_there_again_is_seen_once(kafka, connection)
     assert connection.use() and not connection.has_ended(), "this is its next life"
 
 
+def test_the_end_of_a_broker_at_the_first_question_leaves_its_next_life_watched(
+    kafka, connection, monkeypatch
+):
+    reply, asked = kafka._reply, []
+
+    def dies_of_the_first(frame, honest):
+        asked.append(frame)
+        if len(asked) == 1:
+            raise HangUp
+        return reply(frame, honest)
+
+    monkeypatch.setattr(kafka, "_reply", dies_of_the_first)
+    assert connection.use()
+    cut(kafka)
+    assert closed(connection)
+
+
 def test_one_that_closes_after_each_answer_has_not_ended(kafka, connection, monkeypatch):
     """A broker may serve one request a connection."""
     reply = kafka._reply
