@@ -107,11 +107,16 @@ class Standing:
 
     @contextlib.contextmanager
     def asked(
-        self, case: str, endpoint: Endpoint, shape: Shape, *, harms: bool = False
-    ) -> Iterator[Watch]:
-        """A case is under way for as long as this lasts; `harms`: it may end brokers itself."""
+        self, case: str, endpoint: Endpoint, shape: Shape, *, life: int | None = None,
+        harms: bool = False,
+    ) -> Iterator[Watch]:  # fmt: skip
+        """A case is under way for as long as this lasts. `life` is that in which the endpoint was
+        given, by default this one; of an earlier one the end is known. `harms`: it may end brokers
+        itself.
+        """
         with self._lock:
-            self._look_before(Watch(case, endpoint, shape, 0), harms)
+            if life in (None, self.life):
+                self._look_before(Watch(case, endpoint, shape, 0), harms)
             watch = Watch(case, endpoint, shape, self._lives[endpoint.bootstrap])
             self._under_way.append(watch)
             self._last = tuple(one.case for one in self._under_way)

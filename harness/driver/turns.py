@@ -21,7 +21,7 @@ from touchstone.harness.driver.keeping import SettingsRestorer
 from touchstone.harness.driver.preparation import NO_WAITS, Preparation, Waits
 from touchstone.harness.driver.runner import run
 from touchstone.harness.driver.side_by_side import Sharing
-from touchstone.harness.driver.standing import Standing, TargetEnd, Watch, settle
+from touchstone.harness.driver.standing import BACK_S, Standing, TargetEnd, Watch, settle
 from touchstone.harness.judgement.verdict import reached
 from touchstone.harness.model import pace, profiles, rights
 from touchstone.harness.model.claim import CaseId, Claim
@@ -48,7 +48,7 @@ SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 # A step of a case that is asked again alone has so many deadlines: it is the last word, and a busy
 # machine must have no part in it (at load 70 on two cores Kafka kept 33 of 1,263 cases waiting).
 AGAIN_TIMES = 4
-TRIES = 3  # of a case, or a look at the cluster, that met a target which is away for a moment
+TRIES = 3  # of a case that met a target which is away for a moment
 SIDE_BY_SIDE = 16  # cases at a time on such a cluster; most of a case is waiting
 INTERRUPTED_S = 5.0  # for deleting what was made, when somebody waits for the end of a run
 CONSUMER_HEARTBEAT, NEW_COORDINATOR = 68, 1  # the version since which Kafka has its second one
@@ -189,9 +189,10 @@ class Turns:
         which says nothing about who ends it.
         """
         with self._turn(scenario.shape, self.told.few):
+            life = self.standing.life
             endpoint = self._start(scenario.shape)
             self._settle(endpoint)
-            with self.standing.asked(nonce, endpoint, scenario.shape) as watch:
+            with self.standing.asked(nonce, endpoint, scenario.shape, life=life) as watch:
                 seen = self._drive(scenario, endpoint, nonce)
                 return None if self._end_of_target(watch, scenario, seen) else seen
 
@@ -261,7 +262,9 @@ class Turns:
         with (
             self._beside(scenario),
             self._kept(scenario, endpoint, fit),
-            self.standing.asked(case.id, endpoint, scenario.shape, harms=scenario.harms) as watch,
+            self.standing.asked(
+                case.id, endpoint, scenario.shape, life=life, harms=scenario.harms
+            ) as watch,
         ):
             if self.standing.life != life:
                 raise _Stale
@@ -340,22 +343,17 @@ class Turns:
 
     def _start(self, shape: Shape) -> Endpoint:
         """The cluster of this shape; one that was away for a moment is waited for."""
-        for _ in range(TRIES):
+        deadline = time.monotonic() + BACK_S
+        while True:
             try:
                 return self._started(shape)
             except OutOfScope:
                 raise
-            except Unavailable:
+            except Unavailable as away:
                 if self.standing.ours and self.target.available() is None:
                     raise
-                if not self.standing.returns():
-                    raise Unavailable(self.standing.gone or "the target is gone") from None
-        try:
-            return self._started(shape)
-        except OutOfScope:
-            raise
-        except Unavailable as away:  # it may be in between two of the deaths that ended the run
-            raise Unavailable(self.standing.gone or away.reason) from None
+                if not self.standing.returns() or time.monotonic() > deadline:
+                    raise Unavailable(self.standing.gone or away.reason) from None
 
     def _started(self, shape: Shape) -> Endpoint:
         keep: Callable[[Iterable[Hashable]], None] | None = getattr(self.target, "keep", None)

@@ -256,6 +256,28 @@ def test_an_end_that_nobody_causes_alone_is_told(target):
     ]
 
 
+@pytest.mark.parametrize("target", [OURS], indirect=True)
+def test_who_comes_late_to_an_address_of_an_earlier_life_sees_no_second_end(target, monkeypatch):
+    class Kept:
+        def __init__(self, address):
+            self.address = address
+
+        def use(self):
+            return target.up and self.address == target.endpoint.bootstrap[0]
+
+        def has_ended(self):
+            return False
+
+    monkeypatch.setattr(standing, "OpenConnection", Kept)
+    one, first = Standing(target, watches=True), target.endpoint
+    life = one.life
+    with one.asked("a", first, SHAPE) as watch, one.asked("b", first, SHAPE):
+        target.up = False
+        assert one.end_under(watch, look=True).again
+        with one.asked("late", first, SHAPE, life=life):
+            assert len(one.deaths) == 1
+
+
 def test_a_target_that_is_not_there_raises_from_nobody(target):
     def unavailable(shape):
         raise Unavailable("no Java")

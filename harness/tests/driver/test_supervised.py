@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -123,8 +122,7 @@ def test_one_that_dies_of_everything_ends_the_run(monkeypatch):
         cases, _ = judged(address, 30)
     verdicts = [case.judgement.verdict for case in cases]
     counted = Counter(verdict.kind for verdict in verdicts)
-    assert set(counted) <= {DIVERGES, INCONCLUSIVE} and counted[DIVERGES], counted
-    assert all(ending.is_one(one) for one in verdicts if one.kind == DIVERGES), verdicts
+    assert set(counted) == {DIVERGES, INCONCLUSIVE}, counted
+    assert all(ending.is_one(one) for one in verdicts if one.kind == DIVERGES)
     gone = [one.reason for one in verdicts if one.kind == INCONCLUSIVE]
-    known = re.compile("it has ended 7 times|Connection refused")  # between two of its lives
-    assert all(map(known.search, gone)), gone
+    assert all("it has ended 7 times" in reason for reason in gone), gone
