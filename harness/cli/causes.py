@@ -6,6 +6,8 @@ Touchstone tells them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from touchstone.harness import shown
@@ -30,14 +32,13 @@ def command(results: tuple[str, ...], as_json: bool) -> None:
         return
     for report in reports:
         click.echo(shown.line(headline(report)))
-        _list([cause for cause in report.causes.causes if not cause.is_light])
-        light = [cause for cause in report.causes.causes if cause.is_light]
-        if light:
+        _list(report.causes.grave)
+        if light := report.causes.light:
             click.echo(f"{LIGHT}:")
             _list(light)
 
 
-def _list(found: list[Cause]) -> None:
+def _list(found: Sequence[Cause]) -> None:
     for number, cause in enumerate(found, 1):
         text = f"{wording.title(cause)}: {wording.sentence(cause)}"
         told = (wording.effect(cause), cases(cause), wording.behind(cause))

@@ -104,6 +104,16 @@ class Causes:
     notes: tuple[Cause, ...]  # those of most cases first
     of_case: Mapping[str, Cause]
 
+    @property
+    def grave(self) -> tuple[Cause, ...]:
+        """Those of which a client can tell."""
+        return tuple(cause for cause in self.causes if not cause.is_light)
+
+    @property
+    def light(self) -> tuple[Cause, ...]:
+        """Those of which none can; cases rest on them where nothing else differs."""
+        return tuple(cause for cause in self.causes if cause.is_light)
+
 
 def find(rows: Iterable[CaseRow]) -> Causes:
     """The causes of one target's rows."""

@@ -66,7 +66,6 @@ def dumps(reports: Sequence[Report]) -> str:
 
 def _target(report: Report) -> dict[str, Any]:
     header, found = report.header, report.causes
-    light = [cause for cause in found.causes if cause.is_light]
     return {
         "target": report.target,
         "run": header["run"],
@@ -74,9 +73,9 @@ def _target(report: Report) -> dict[str, Any]:
         "oracle": header["oracle"],
         "complete": not report.cut,
         "diverge": sum(row["verdict"] == DIVERGES for row in report.rows),
-        "light": sum(len(cause.cases) for cause in light),
-        "causes": [_cause(cause) for cause in found.causes if not cause.is_light],
-        "light_causes": [_cause(cause) for cause in light],
+        "light": sum(len(cause.cases) for cause in found.light),
+        "causes": [_cause(cause) for cause in found.grave],
+        "light_causes": [_cause(cause) for cause in found.light],
         "notes": [_cause(note) for note in found.notes],
     }
 

@@ -45,11 +45,10 @@ def by_target(reports: Sequence[Report]) -> Table:
     for name, report in zip(names(reports), reports, strict=True):
         counted = Counter(row["verdict"] for row in report.rows)
         judged = counted[CONFORMS] + counted[DIVERGES]
-        found = report.causes.causes
-        light = sum(len(cause.cases) for cause in found if cause.is_light)
+        light = sum(len(cause.cases) for cause in report.causes.light)
         body.append([
             name, report.header["oracle"], _part(counted[CONFORMS], judged),
-            f"{counted[DIVERGES]:,}", f"{sum(not cause.is_light for cause in found):,}",
+            f"{counted[DIVERGES]:,}", f"{len(report.causes.grave):,}",
             f"{light:,}", f"{len(report.rows) - judged:,}",
         ])  # fmt: skip
     return head, body

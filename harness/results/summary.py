@@ -49,12 +49,12 @@ class Report:
     @property
     def fresh(self) -> list[Cause]:
         """Causes with a case that no pin explains, without the light ones."""
-        return [one for one in self.causes.causes if one.unpinned and not one.is_light]
+        return [cause for cause in self.causes.grave if cause.unpinned]
 
     @property
     def light(self) -> list[Cause]:
-        """Those of which no client can tell; cases rest on them where nothing else differs."""
-        return [one for one in self.causes.causes if one.unpinned and one.is_light]
+        """The light ones, likewise."""
+        return [cause for cause in self.causes.light if cause.unpinned]
 
     @property
     def shown(self) -> list[Cause]:
