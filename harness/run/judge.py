@@ -44,7 +44,7 @@ from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Twi
 from touchstone.harness.run import chosen_release
 from touchstone.harness.run.oracles import NOBODY, Live, Nobody, Oracle, Recorded
 from touchstone.harness.run.sign import Sign, sign
-from touchstone.harness.targets import matrix, parse, probe
+from touchstone.harness.targets import matrix, parse, probe, reach
 from touchstone.harness.targets.recorded import RecordedTarget
 from touchstone.reference_impl.wire.apis import by_name
 
@@ -110,7 +110,15 @@ class Judge:
 
     def quicken(self, claims: Iterable[Claim]) -> list[str]:
         """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
-        return [*self._limited(), *self._disputed(), *self.turns.quicken(claims)]
+        tuned = self.turns.quicken(claims)
+        return [*self._unused(), *self._limited(), *self._disputed(), *tuned]
+
+    def _unused(self) -> list[str]:
+        """What a target file says about logging in and nobody obeys; of what an option says that
+        is told where it is obeyed.
+        """
+        login = getattr(self.target, "login", None)
+        return [] if login in (None, reach.asked()) else login.unused()
 
     def _limited(self) -> list[str]:
         """What the user of this run may not do."""

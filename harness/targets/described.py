@@ -98,8 +98,7 @@ class DescribedTarget:
         return self._latest.missing_rights(prefix) if self.addresses else frozenset()
 
     def where_clients_go(self) -> list[str]:
-        unused = self.login.unused() if self.login is not None else []
-        return [*unused, *self._latest.where_clients_go()] if self.addresses else unused
+        return self._latest.where_clients_go() if self.addresses else []
 
     def start(self, shape: Shape) -> Endpoint:
         with self._lock:

@@ -52,9 +52,7 @@ class ExternalTarget:
         self.coordinators = True  # whether to look who leads internal topics, which makes them
         self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
         self.prefix = ""  # with which names begin that it is asked about
-        self._sent: list[SentTo] | None = (
-            None  # where clients are sent, once somebody wants it told
-        )
+        self._sent: list[SentTo] | None = None  # where clients are sent, once it is to be told
         self._silence: probe.NotReady | None = None  # asked once; a silent one costs one wait
 
     @property

@@ -12,6 +12,7 @@ import pytest
 from touchstone.harness.driver.line import Line
 from touchstone.harness.driver.turns import CAPABILITIES
 from touchstone.harness.model.target import Endpoint, Shape, StartFailed
+from touchstone.harness.run.judge import judge_for
 from touchstone.harness.targets import command_config, parse, probe, reach
 from touchstone.harness.targets.login import BadLogin, Login
 from touchstone.harness.tests.targets.secured import jaas, secured, written
@@ -237,9 +238,9 @@ foo.bar = true
 """)
     target = parse(str(tmp_path / "mine.toml"))
     assert target.available() is None
-    assert target.where_clients_go()[0] == (
-        f"[client] of {tmp_path / 'mine.toml'}: supplied, but not used here: foo.bar"
-    )
+    line = f"[client] of {tmp_path / 'mine.toml'}: supplied, but not used here: foo.bar"
+    assert judge_for(str(tmp_path / "mine.toml"), nonce="n").quicken([])[0] == line
+    assert line not in target.where_clients_go()
 
 
 STARTED = """
