@@ -21,12 +21,17 @@ from touchstone.harness.targets.child import Child, Watchdog
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
 from touchstone.harness.targets.ports import HOST, free_ports
-from touchstone.harness.targets.process import POLL_SECONDS, START_SECONDS, STOP_SECONDS
+from touchstone.harness.targets.process import (
+    POLL_SECONDS,
+    PORT_TAKEN,
+    START_SECONDS,
+    STILL_REGISTERED,
+    STOP_SECONDS,
+)
 
 KEEPER = "keeper"  # its process: a ZooKeeper, or a controller apart
 PROTOCOL = "inter.broker.protocol.version"  # what brokers under ZooKeeper speak while they roll
-# What ZooKeeper's clients say when the registration of a killed broker has not ended yet.
-_AGAIN = ("NodeExists", "already registered", "ddress already in use")
+_AGAIN = (*STILL_REGISTERED, *PORT_TAKEN)  # what a killed broker may say that is back too early
 
 
 class AgedCluster:

@@ -14,7 +14,11 @@ from touchstone.harness.run import chosen_release
 from touchstone.harness.targets import matrix
 from touchstone.harness.writable import why_not
 
-ALONE = ("record", "update_expectations")  # of which there is one for all parts
+CLASHES = {  # by option: those that do not go together with it
+    "prefix": ("record", "client"),
+    "release": ("record", "client"),
+    "shard": ("record", "update_expectations"),  # of which there is one for all parts
+}
 LEGAL = re.compile(r"[A-Za-z0-9._-]+")
 LONGEST_PREFIX = 100  # a topic's name has 249 characters at most, and ours have up to 60
 NOBODY = "none"  # as an oracle
@@ -30,10 +34,11 @@ def check(asked: Options) -> None:
         raise ValueError(f"--record {ONLY_HERE}")
     if asked.again and asked.record:
         raise ValueError("--again and --record do not go together: flaky is not recorded")
+    _together(asked)
     if asked.prefix:
-        _prefix(asked)
+        _prefix(asked.prefix)
     if asked.release is not None:
-        _release(asked, asked.release)
+        _release(asked.release)
     if asked.shard:
         _shard(asked, asked.shard)
     for word in [*asked.target, *([asked.oracle] if asked.oracle else [])]:
@@ -52,21 +57,22 @@ def _numbers(asked: Options) -> None:
         raise ValueError(f"--again {asked.again}: no further try (0), or more")
 
 
-def _prefix(asked: Options) -> None:
-    clash = next((name for name in ("record", "client") if getattr(asked, name)), None)
-    if clash:
-        raise ValueError(f"--prefix and --{clash} do not go together")
-    if len(asked.prefix) > LONGEST_PREFIX or not LEGAL.fullmatch(asked.prefix):
+def _together(asked: Options) -> None:
+    for option, others in CLASHES.items():
+        clash = next((name for name in others if getattr(asked, name)), None)
+        if clash and getattr(asked, option):
+            raise ValueError(f"--{option} and --{clash.replace('_', '-')} do not go together")
+
+
+def _prefix(prefix: str) -> None:
+    if len(prefix) > LONGEST_PREFIX or not LEGAL.fullmatch(prefix):
         raise ValueError(
-            f"--prefix {asked.prefix!r}: at most {LONGEST_PREFIX} letters, digits, '.', '_' and"
+            f"--prefix {prefix!r}: at most {LONGEST_PREFIX} letters, digits, '.', '_' and"
             " '-', as in a topic's name"
         )
 
 
-def _release(asked: Options, word: str) -> None:
-    clash = next((name for name in ("record", "client") if getattr(asked, name)), None)
-    if clash:
-        raise ValueError(f"{chosen_release.FLAG} and --{clash} do not go together")
+def _release(word: str) -> None:
     try:
         matrix.release(word)
     except matrix.UnknownRelease as unknown:
@@ -74,9 +80,6 @@ def _release(asked: Options, word: str) -> None:
 
 
 def _shard(asked: Options, words: str) -> None:
-    clash = next((name for name in ALONE if getattr(asked, name)), None)
-    if clash:
-        raise ValueError(f"--shard and --{clash.replace('_', '-')} do not go together")
     if asked.results and not asked.run:
         raise ValueError("--shard with --results needs --run NAME: parts share a run")
     shard.parse(words)

@@ -34,6 +34,7 @@ POLICIES = frozenset({38, 44})  # INVALID_REPLICATION_FACTOR, POLICY_VIOLATION
 TOPIC = 2  # of a config resource's kinds
 SET = 0  # an operation of IncrementalAlterConfigs
 NO_ID = bytes(16)
+_CREATE = Right("CREATE", TOPICS)
 
 
 def missing(address: Address, offered: Versions, prefix: str, seconds: float) -> frozenset[Right]:
@@ -43,28 +44,24 @@ def missing(address: Address, offered: Versions, prefix: str, seconds: float) ->
     def ask(api: str, version: int, body: Mapping[str, Any]) -> Any:
         return facts.asked(address, api, version, dict(body), offered, seconds)
 
-    lacks: set[Right] = set()
-    really = False
-    for right, api, version, body in _probes(name):
-        refused = _is_refused(ask(api, version, body))
-        really |= refused
-        lacks |= {right} if refused else set()
-    for resource, bits in _bits(ask, name):
+    answers = {right: ask(api, version, body) for right, api, version, body in _probes(name)}
+    lacks = {right for right, answer in answers.items() if _is_refused(answer)}
+    if lacks:
         lacks |= {
             Right(operation, resource)
+            for resource, bits in _bits(ask, name)
             for operation in KNOWN[resource]
             if bits is not None and not bits >> OPERATIONS[operation] & 1
         }
-    of_one = _created(ask, name, 1)
-    refused_one = of_one in POLICIES and _created(ask, name, 3) == 0
-    limits = {Right(ONE_REPLICA, TOPICS)} if refused_one else set()
-    return frozenset(lacks | limits) if really else frozenset(limits)
+    refused = _code(answers[_CREATE]) in POLICIES
+    if refused and _code(ask("CreateTopics", 4, _a_topic(name, 3))) == 0:
+        lacks.add(Right(ONE_REPLICA, TOPICS))
+    return frozenset(lacks)
 
 
-def _created(ask: Any, name: str, replicas: int) -> int | None:
-    """The error code of a topic of so many replicas, which is not made; None without an answer."""
-    row = _first(ask("CreateTopics", 4, _a_topic(name, replicas)), "topics")
-    code = (row or {}).get("error_code")
+def _code(answer: Any) -> int | None:
+    """The error code of a topic that is asked for, and not made; None without an answer."""
+    code = (_first(answer, "topics") or {}).get("error_code")
     return code if isinstance(code, int) else None
 
 
@@ -79,7 +76,7 @@ def _probes(name: str) -> Iterator[tuple[Right, str, int, Mapping[str, Any]]]:
     config = {"name": "retention.ms", "config_operation": SET, "value": "604800000"}
     resource = {"resource_type": TOPIC, "resource_name": name, "configs": [config]}
     end = {"transactional_id": name, "producer_id": -1, "producer_epoch": -1, "committed": False}
-    yield Right("CREATE", TOPICS), "CreateTopics", 4, _a_topic(name, 1)
+    yield _CREATE, "CreateTopics", 4, _a_topic(name, 1)
     yield (Right("ALTER_CONFIGS", TOPICS), "IncrementalAlterConfigs", 1,
            {"resources": [resource], "validate_only": True})  # fmt: skip
     yield Right("WRITE", TRANSACTIONS), "EndTxn", 1, end

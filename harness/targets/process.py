@@ -47,7 +47,7 @@ FIRST = 0  # the broker that is started before the others where brokers elect th
 ATTEMPTS = 3  # a port that was free may be taken before a JVM binds it
 LATE_ATTEMPTS = 2
 # ZooKeeper keeps a killed broker's registration until its session ends, and refuses its successor.
-_STILL_REGISTERED = ("NodeExists", "already registered")
+STILL_REGISTERED = ("NodeExists", "already registered")
 PORT_TAKEN = ("ddress already in use", "BindException", "port is already allocated")
 # The client of ZooKeeper in 1.0 drops its connection to make another; who asks meanwhile gets a
 # NullPointerException, which ends a broker that starts (ZkConnection.readData in zkclient 0.10).
@@ -345,7 +345,7 @@ class BrokerNode:
             try:
                 return self.wait(deadline, everybody=False)
             except StartFailed:
-                reasons = (*_STILL_REGISTERED, *_BY_CHANCE)
+                reasons = (*STILL_REGISTERED, *_BY_CHANCE)
                 refused = any(word in self.child.said() for word in reasons)
                 if self.child.alive or not refused or time.monotonic() > deadline:
                     raise
