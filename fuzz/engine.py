@@ -95,6 +95,7 @@ class Engine:
         self._done = 0
         self._slowest = 0.0  # seconds that a case took of late
         self._busy: set[Lane] = set()
+        self._doubted: set[Lane] = set()  # those of which it is being asked whether they are silent
         self._again: deque[Flight] = deque()  # to be sent before anything new
         self._apart: dict[int, deque[Flight]] = {lanes: deque() for lanes in MOST}
         self._order: deque[Flight] = deque()
@@ -160,7 +161,11 @@ class Engine:
         return bool(self._again) or (room and self._source is not None)
 
     def _fill(self) -> None:
-        """Give every lane that has nothing to do as much as it may carry."""
+        """Give every lane that has nothing to do as much as it may carry, unless one is doubted:
+        with nothing new to do a peer comes to an end with what it was sent, and so to that one.
+        """
+        if self._doubted:
+            return
         while self._has_more() and (lane := self._lane(SHARED)) is not None:
             batch = self._batch()
             if not batch:
@@ -221,7 +226,8 @@ class Engine:
 
     def _expect(self, lane: Lane, now: float) -> None:
         """From now on the first case of the lane is what the peer is at."""
-        lane.since, lane.done_before = now, self._done
+        lane.since, lane.done_before, lane.done_when_asked = now, self._done, -1
+        self._doubted.discard(lane)
         lane.deadline = now + lane.patience_s(self.timeout_s)
         lane.rounds = 0 if lane.may_wait else ROUNDS
 
@@ -315,6 +321,7 @@ class Engine:
         while lane.flights:
             self._end(lane.flights.popleft(), KEPT)
         self._busy.discard(lane)
+        self._doubted.discard(lane)
         if lane.proven is not None:
             proven = lane.proven
             self._drop(lane)
@@ -348,6 +355,7 @@ class Engine:
     def _drop(self, lane: Lane) -> None:
         lane.flights.clear()
         self._busy.discard(lane)
+        self._doubted.discard(lane)
         if lane in self._idle[lane.lanes]:
             self._idle[lane.lanes].remove(lane)
         if lane.left:
@@ -374,14 +382,23 @@ class Engine:
                 self._open[SHARED] -= 1
 
     def _late(self, lane: Lane, now: float) -> None:
-        """A deadline has passed: this is silence if the peer does its work elsewhere."""
+        """A deadline has passed: this is silence if the peer answers who asks anew, three times,
+        and ends no other case meanwhile. One that serves connections by turns answers a newcomer at
+        once, and those with long requests later (ours, at a load of 12).
+        """
+        waited, done_then = now - lane.since, lane.done_when_asked
+        if done_then not in (-1, self._done) and waited < ASK_TIMEOUT_S:
+            lane.rounds, lane.done_when_asked = ROUNDS, self._done
         if lane.proven is not None or not lane.rounds:
             self._ended(lane, SILENT)
             return
         patience = min(TIMES_SLOWER * self._slowest, ASK_TIMEOUT_S)
-        if lane.rounds == ROUNDS and now - lane.since < patience:
+        if done_then == -1 and waited < patience:
             lane.deadline = lane.since + patience
             return
+        if done_then == -1:
+            lane.done_when_asked = self._done
+            self._doubted.add(lane)
         lane.rounds -= 1
         if self.settle is not None:
             self.settle()

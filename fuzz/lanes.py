@@ -91,8 +91,8 @@ class Lane:
     """A connection and the cases that are on it, in the order in which they were sent."""
 
     __slots__ = (
-        "deadline", "done_before", "events", "flights", "frames", "lanes", "last", "left", "out",
-        "proven", "rounds", "since", "socket",
+        "deadline", "done_before", "done_when_asked", "events", "flights", "frames", "lanes",
+        "last", "left", "out", "proven", "rounds", "since", "socket",
     )  # fmt: skip
 
     def __init__(
@@ -111,6 +111,7 @@ class Lane:
         self.left = False  # to a case that takes long; does not count among the connections
         self.since = 0.0
         self.done_before = 0  # cases that had ended by then
+        self.done_when_asked = -1  # and when it was last asked whether this is silence; -1: never
         self.deadline = 0.0
         self.rounds = 0  # of asking elsewhere, before this silence is believed
         self.proven: Callable[[bool], None] | None = None  # a witness: told whether it was answered

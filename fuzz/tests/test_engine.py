@@ -185,6 +185,34 @@ def test_what_an_answer_took_is_remembered():
         assert engine._slowest > 0
 
 
+class ByTurns(Peer):
+    """Answers who asks anew at once, and the cases of connections one after the other: the next one
+    when newcomers have been answered twice as often as cases still wait.
+    """
+
+    def __init__(self, cases: int) -> None:
+        super().__init__({})
+        self._turn = threading.Condition()
+        self._newcomers, self._left = 0, cases
+
+    def _one(self, connection: socket.socket, correlation: int) -> bool:
+        with self._turn:
+            if correlation == PROBE_CORRELATION:
+                self._newcomers += 1
+            else:
+                self._turn.wait_for(lambda: self._newcomers >= 2 * self._left, GIVES_UP_S)
+                self._newcomers, self._left = 0, self._left - 1
+            self._turn.notify_all()
+        return super()._one(connection, correlation)
+
+
+def test_who_waits_for_his_turn_is_not_silent():
+    cases = 6
+    with engine_on(ByTurns(cases), depth=1, connections=cases) as engine:
+        came = list(engine.play(planned(i, ("trailing",)) for i in range(cases)))
+    assert [outcome.end for _, outcome in came] == [KEPT] * cases
+
+
 def test_a_lane_is_left_to_a_case_that_takes_long_while_others_go_on(monkeypatch):
     """And another is opened, so that as many as before go on."""
     monkeypatch.setattr("touchstone.fuzz.engine.PATIENCE_S", 0.0)
