@@ -156,6 +156,7 @@ DOORS: dict[str, tuple[str, ...]] = {
     "pytest": (
         "ci/common_clusters.py",
         "ci/parts.py",
+        "ci/processor.py",
         "conftest.py",
         "touchstone/plugin.py",
         "touchstone/fixtures.py",
