@@ -118,6 +118,9 @@ def _heard(library: str, speaker: str) -> Iterator[list[str]]:
         logger.removeHandler(hearing)
 
 
+ASKS_AGAIN_MS = 5000
+
+
 def kafka_python(where: str, topic: str, login: Login, authority: str) -> str:
     """UNHEARD where it says nothing but that it did not connect: it reads a connection to its end
     before it looks at what it read, so it misses an answer that comes just before the end, some of
@@ -139,9 +142,12 @@ def kafka_python(where: str, topic: str, login: Login, authority: str) -> str:
         return UNHEARD
     producer.send(topic, ONE.encode()).get(PATIENCE_S)
     producer.close()
+    # Where its first answer about metadata was asked for before it knew its topic, it asks again
+    # only when that is old: by default after five minutes.
     consumer = KafkaConsumer(
-        topic, **own, auto_offset_reset="earliest", consumer_timeout_ms=PATIENCE_S * 1000
-    )
+        topic, **own, auto_offset_reset="earliest", consumer_timeout_ms=PATIENCE_S * 1000,
+        metadata_max_age_ms=ASKS_AGAIN_MS,
+    )  # fmt: skip
     found = next(consumer).value.decode()
     consumer.close()
     return str(found)
