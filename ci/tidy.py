@@ -125,6 +125,7 @@ CLOCK_ROOMS = (
     "harness/targets/",
     "harness/nemesis/",
     "harness/ageing/",  # it starts brokers, and waits for them
+    "harness/mutation/",  # it forks processes, and ends those that hang
     "harness/bench/",  # a bench measures time
     "harness/adapters/",  # they run clients and the proxy in front of them
     "fuzz/engine.py",

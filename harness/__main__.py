@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fuzz": ("fuzz.__main__:command", "Run fuzz campaigns against a target."),
     "join": ("harness.cli.join:command", "Make parts of a run (--shard) into whole result files."),
     "causes": ("harness.cli.causes:command", "Tell the causes of a run's differences, or as JSON."),
+    "mutate": ("harness.cli.mutate:command", "Plant small defects by rule; name the unseen."),
     "pin": ("harness.cli.pin:command", "Write a run's differences as accepted divergences."),
     "compare": ("harness.cli.compare:command", "Show targets side by side, by suite and cause."),
     "verify": ("harness.cli.verify:command", "Refuse a cut, mixed or unexplained result."),

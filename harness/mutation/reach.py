@@ -1,0 +1,107 @@
+"""Which cases run which function of the pair, and how long each case takes.
+
+Asked once per tree and release: in forked processes side by side, one case at a time in each, under
+a profile hook of the threads that our broker starts. A case that does not conform to begin with can
+tell nothing about a defect and is left out.
+
+A rejected road: lines in place of functions. Python 3.11 has only `sys.settrace` for it, which
+makes the broker forty times slower, and a case that runs a function runs most of its lines.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from touchstone.harness.judgement.verdict import CONFORMS
+from touchstone.harness.model.case import Case, run_case
+from touchstone.harness.model.claim import CaseId
+from touchstone.harness.mutation import planting
+from touchstone.harness.mutation.planting import Place
+from touchstone.harness.run import detection
+from touchstone.harness.run.judge import Judge, judge_for
+
+DEADLINE_S = 10.0
+ROOMS = ("broker", "cluster", "group", "log", "security", "share", "txn", "wire")
+NO_ROOMS = ("broker.defects", "broker.faults")  # which are there to be defects
+
+
+@dataclass
+class Reach:
+    """What each case of a release runs: `places` by case id, `seconds` that it took."""
+
+    places: dict[str, set[Place]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    strangers: list[str] = field(default_factory=list)  # cases that did not conform
+
+    def written(self) -> str:
+        """As JSON, for `read`."""
+        places = {id: sorted(found) for id, found in self.places.items()}
+        return json.dumps({"places": places, "seconds": self.seconds, "strangers": self.strangers})
+
+    @classmethod
+    def read(cls, text: str) -> Reach:
+        """Raises ValueError for what is no such text."""
+        told = json.loads(text)
+        places = {id: {(at[0], at[1]) for at in found} for id, found in told["places"].items()}
+        return cls(places, told["seconds"], told["strangers"])
+
+    def cases(self, place: Place) -> list[str]:
+        """Those that run a function: first those that run most of its module, the quick before the
+        slow, as a case about quotas does more with them than one that any request brings there.
+        """
+        found = [id for id, places in self.places.items() if place in places]
+        return sorted(found, key=lambda id: (-self._of(place[0], id), self.seconds[id]))
+
+    def _of(self, module: str, id: str) -> int:
+        """How many functions of a module a case runs."""
+        return sum(place[0] == module for place in self.places[id])
+
+
+def judge_of(release: str) -> Judge:
+    """A judge of our broker, which asks again what differs: chance kills no mutant."""
+    return judge_for(f"reference@{release}", nonce="mutation", deadline_s=DEADLINE_S, again=1)
+
+
+def default_cases(judge: Judge) -> list[tuple[CaseId, Any]]:
+    """One case for each claim and set of parameters, in the newest version, with its function."""
+    newest: dict[tuple[str, str], tuple[CaseId, Any]] = {}
+    for claim, function in detection.functions().values():
+        for case in judge.cases(claim):
+            newest[claim.id, repr(sorted(case.params.items()))] = case, function
+    return list(newest.values())
+
+
+def measure(release: str, part: int, parts: int) -> Iterator[tuple[str, float, set[Place] | None]]:
+    """(case id, seconds, places; None where it does not conform) of every `parts`-th case."""
+    places = planting.functions(name for room in ROOMS for name in planting.modules(room))
+    hook = _Hook(places)
+    threading.setprofile(hook)
+    judge = judge_of(release)
+    try:
+        for case, function in default_cases(judge)[part::parts]:
+            hook.seen = set()
+            began = time.monotonic()
+            conforms = run_case(function, Case(case, judge)).verdict.kind == CONFORMS
+            seen = list(hook.seen)  # at once: a broker's thread may be adding
+            found = {places[code] for code in seen} if conforms else None
+            yield case.id, time.monotonic() - began, found
+    finally:
+        threading.setprofile(None)
+        judge.close()
+
+
+class _Hook:
+    """Notes the code of each function that is called, in every thread that starts from now on."""
+
+    def __init__(self, known: Mapping[CodeType, Place]) -> None:
+        self.known, self.seen = known, set[CodeType]()
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code in self.known:
+            self.seen.add(frame.f_code)
