@@ -88,6 +88,8 @@ def summary(report: Report) -> str:
         f"{counts['records read']} records read",
     ]
     words += [f"{count} {name}" for name, count in sorted(report.names().items())]
+    if report.unread:
+        words.append(f"not read to the end: {', '.join(report.unread)}")
     if report.excused:
         words.append(f"{len(report.excused)} that no promise forbids")
     return f"{report.verdict}: {', '.join(words)}"

@@ -124,7 +124,7 @@ def main(
             bootstrap_of(cluster.endpoint), (topic,), target.name, number, partitions=partitions,
             replication=min(3, brokers), producers=producers,
             transactional=int(all(key in target.advertised() for key in _TRANSACTIONS)),
-            acks=acks,
+            acks=acks, release=target.release,
         )  # fmt: skip
         path = out / f"{name}.history.jsonl"
         try:

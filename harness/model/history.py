@@ -6,7 +6,8 @@ It is data, JSON lines, and the order of lines is the only clock: operation A ca
 end stands above B's beginning (Herlihy and Wing, 1990). So whoever records writes each line under
 one lock, and a checker needs no time at all.
 
-The first line says what the cluster promised. Each operation then has one line when it begins and
+The first line says what the cluster promised, and where it bears on that the Kafka `release` and
+the topics' `cleanup.policy`. Each operation then has one line when it begins and
 one when it ends; one that never ended is `unknown`, like one whose end the client cannot know (a
 timeout, a lost connection): it happened or did not, and neither may be held against the broker.
 
@@ -17,12 +18,17 @@ timeout, a lost connection): it happened or did not, and neither may be held aga
     {"op": 2, "process": "consumer-0", "do": "poll", "isolation": "read_committed"}
     {"op": 2, "is": "ok", "records": {"t-0": [[0, "p0.1"]]}}
 
-What there is to do, beside `send` and `poll`: `seek` (the next poll of this process may begin
-anywhere), `begin`, `commit`, `abort` of a transaction, `drain` (everything of a partition from
+A send may say its record's `key` (without it nothing is held against a topic whose header says that
+its cleanup.policy is compact) and, if it copies another record, that one's value as `copy_of`.
+
+What there is to do, beside `send` and `poll`: `seek` (the next poll of this process begins there),
+`begin`, `commit`, `abort` of a transaction, `drain` (everything of a partition from
 `from` to its end `to` was read, after all faults were undone), `store` and `recall` of a group's
 committed offset, `join` (until a member has its share: `member`, `generation`, `partitions`) and
-`leave` of a group, and `fault`, which is for readers only. A store by a member of a generation says
-which. Every value is sent once in a history.
+`leave` of a group (after a join, a process goes on where the group's commits say), and `fault`,
+which is for readers only. A store by a member of a generation says which, and one that is part of a
+transaction says that; a recall that did not require what is stable (KIP-447) says
+`"stable": false`. Every value is sent once in a history.
 
 Sources: Jepsen's Kafka workload (jepsen.tests.kafka) for the idea of values that are sent once.
 """

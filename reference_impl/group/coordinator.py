@@ -24,23 +24,17 @@ from touchstone.reference_impl.group.join_messages import (
     Keep,
     Rules,
     joined,
+    keep_nowhere,
     refusal,
-    replaced,
     synced,
 )
 from touchstone.reference_impl.group.members import Group, Member
+from touchstone.reference_impl.group.replacement import Replacement
 from touchstone.reference_impl.group.states import Cell, Do, Input, State, error_of, table
 from touchstone.reference_impl.ticket import Ticket
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 5 * 60 * 1000  # a first join may wait so long before it is given up
-
-
-def keep_nowhere(
-    group: Group, assignments: dict[str, bytes], now: int, then: Callable[[int, int], None]
-) -> None:
-    """There is no log to write to: it counts at once."""
-    then(ErrorCode.NONE, now)
 
 
 class Coordinator:
@@ -343,7 +337,7 @@ class Coordinator:
         self, group: Group, old_id: str, new_id: str, ask: Join, now: int
     ) -> Ticket[Answer]:
         """A static member came back under a new id (KIP-345)."""
-        old_leader = group.leader
+        replacement = Replacement.of(group, group.members[old_id])
         member, joining, syncing = group.replace(old_id, new_id)
         fenced = ErrorCode.FENCED_INSTANCE_ID
         if joining is not None:
@@ -362,8 +356,15 @@ class Coordinator:
         if cell.do is Do.ADMIT:
             self._rebalance(group, before, now)
         elif cell.do is Do.REPLACE:
-            member.joining = None
-            ticket.give(replaced(group, member, ask, old_leader))
+            # Without it the next coordinator would fence the member and obey who it replaced.
+            reverts = self.rules.reverts_protocols
+
+            def kept(code: int, at: int) -> None:
+                if member.joining is ticket:  # else replaced again, in a new generation, or let go
+                    ticket.give(replacement.kept(group, ask, code, at, reverts_protocols=reverts))
+                    self.settle(group, at)
+
+            self._keep(group, group.assignments(), now, kept)
         return ticket
 
     # --- the join phase ----------------------------------------------------------------------

@@ -28,6 +28,13 @@ _REFUSED: Answer = {
 }
 
 
+def keep_nowhere(
+    group: Group, assignments: dict[str, bytes], now: int, then: Callable[[int, int], None]
+) -> None:
+    """There is no log to write to: it counts at once."""
+    then(ErrorCode.NONE, now)
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The decisions of releases and settings about groups."""
@@ -48,6 +55,7 @@ class Rules:
     keeps_timeouts: bool = False  # a member's timeouts are those of its first join
     reads_subscriptions: bool = False  # a consumer's metadata that cannot be read stops its group
     tries_again: bool = False  # each join tries to end a phase whose end threw
+    reverts_protocols: bool = False  # of a replaced static member whose new id was not kept
 
 
 @dataclass(slots=True, kw_only=True)
@@ -105,6 +113,20 @@ def replaced(group: Group, member: Member, ask: Join, old_leader: str | None) ->
         answer["leader"] = old_leader
     answer["skip_assignment"] = leads and ask.may_skip
     return answer
+
+
+def unkept(code: int, group: Group, leader: str | None) -> Answer:
+    """What a static member hears whose new id could not be kept."""
+    return {
+        "error_code": code,
+        "generation_id": group.generation,
+        "protocol_type": group.protocol_type,
+        "protocol_name": group.protocol,
+        "leader": leader,
+        "member_id": "",
+        "members": [],
+        "skip_assignment": False,
+    }
 
 
 def synced(code: int, group: Group | None = None, assignment: bytes = b"") -> Answer:

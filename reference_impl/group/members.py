@@ -162,6 +162,10 @@ class Group:
             self.leader = new_id
         return member, *waited
 
+    def assignments(self) -> dict[str, bytes]:
+        """Return what each member is assigned, by member id."""
+        return {member.id: member.assignment for member in self.members.values()}
+
     def has_room(self, member_id: str, limit: int, *, count_all: bool = False) -> bool:
         """Whether a group of at most `limit` members takes this one.
 

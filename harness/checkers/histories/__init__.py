@@ -26,13 +26,16 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.history_index import HistoryIndex
-from touchstone.harness.model.history import History
+from touchstone.harness.checkers.histories.history_index import ALL, HistoryIndex
+from touchstone.harness.model.history import History, place
 
 Check = Callable[[HistoryIndex], Iterator[Anomaly]]
 
 # Modules of this folder that serve checkers and are none.
 SHARED = frozenset({"anomaly", "history_index"})
+# What no unclean leader election causes: it takes records away, and makes none up. (`aborted_read`
+# knows the one way in which it may show what was aborted.)
+FIRM = frozenset({"phantom", "aborted-read"})
 CONFORMS, DIVERGES, INCONCLUSIVE = "CONFORMS", "DIVERGES", "INCONCLUSIVE"
 
 
@@ -54,14 +57,15 @@ class Report:
     broken: list[Anomaly] = field(default_factory=list)
     excused: list[Anomaly] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
+    unread: list[str] = field(default_factory=list)  # partitions written and not read to the end
 
     @property
     def verdict(self) -> str:
-        """INCONCLUSIVE when nothing was written, or nobody read it to the end."""
+        """INCONCLUSIVE when nothing was written, or something that nobody read to its end."""
         if self.broken:
             return DIVERGES
         judged = self.counts["send ok"] and self.counts["records read"] and self.counts["drain ok"]
-        return CONFORMS if judged else INCONCLUSIVE
+        return CONFORMS if judged and not self.unread else INCONCLUSIVE
 
     def names(self) -> Counter[str]:
         """How often each property is broken."""
@@ -71,14 +75,24 @@ class Report:
 def judge(history: History) -> Report:
     """Hold a history against every property."""
     seen = HistoryIndex(history)
-    report = Report(history, counts=_counts(history))
+    report = Report(history, counts=_counts(history), unread=_unread(seen))
     for name, check in properties().items():
         for anomaly in check(seen):
             anomaly.name = name
-            if not anomaly.excuse and seen.unclean:
+            firm = anomaly.firm or name in FIRM
+            if not anomaly.excuse and seen.unclean and not firm:
                 anomaly.excuse = "unclean leader election is allowed"
             (report.excused if anomaly.excuse else report.broken).append(anomaly)
     return report
+
+
+def _unread(seen: HistoryIndex) -> list[str]:
+    written = {
+        place(send.asked["topic"], send.asked["partition"])
+        for send in seen.sends.values()
+        if send.outcome == "ok" and send.asked.get("acks", ALL)
+    }
+    return sorted(each for each in written if not seen.drains_of(each))
 
 
 def _counts(history: History) -> Counter[str]:

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.history_index import HistoryIndex, Transaction
+from touchstone.harness.checkers.histories.history_index import (
+    HistoryIndex,
+    Partition,
+    Transaction,
+)
 from touchstone.harness.model.history import Operation
 
 
@@ -22,10 +26,27 @@ def check(seen: HistoryIndex) -> Iterator[Anomaly]:
                     continue
                 why = _not_committed(transaction, poll)
                 if why:
+                    excuse = _marker_lost(seen, partition, transaction) if seen.unclean else ""
                     text = f"{value} was read at {offset}; its transaction {why}"
                     ends = (transaction.commit, transaction.abort)
                     known = tuple(each for each in ends if each is not None)
-                    yield Anomaly(partition.name, text, (seen.sends[value], poll, *known))
+                    told = (seen.sends[value], poll, *known)
+                    yield Anomaly(partition.name, text, told, excuse)
+
+
+def _marker_lost(seen: HistoryIndex, partition: Partition, aborted: Transaction) -> str:
+    """Return the excuse of an unclean election: it may have lost the marker of this abort, and then
+    the next commit of the same producer covers these records too (before KIP-890).
+    """
+    process = aborted.sends[0].process
+    later = (
+        other
+        for send in partition.sends
+        if send.process == process and (other := seen.transaction_of(send.asked["value"]))
+        if other.commit is not None and aborted.abort is not None
+        if aborted.abort.began < other.commit.began
+    )
+    return "an unclean election may have lost the abort's marker" if any(later) else ""
 
 
 def _not_committed(transaction: Transaction, poll: Operation) -> str:

@@ -12,7 +12,8 @@ from touchstone.harness.model.history import Operation
 class Anomaly:
     """Something that should not be. `excuse` is why nobody had promised otherwise, if nobody had.
 
-    `name`, the property's, is set by whoever asked it.
+    `name`, the property's, is set by whoever asked it. One that is `firm` is not excused by an
+    unclean election either.
     """
 
     place: str
@@ -20,6 +21,7 @@ class Anomaly:
     operations: Sequence[Operation]
     excuse: str = ""
     name: str = ""
+    firm: bool = False
 
     def __str__(self) -> str:
         head = f"{self.name}: {self.place}: {self.sentence}"

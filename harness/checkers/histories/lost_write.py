@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from touchstone.harness.checkers.histories.anomaly import Anomaly
-from touchstone.harness.checkers.histories.history_index import ALL, Drain, HistoryIndex
+from touchstone.harness.checkers.histories.history_index import ALL, Drain, HistoryIndex, Move
 from touchstone.harness.model.history import Operation, place
 
 
@@ -21,15 +21,28 @@ def check(seen: HistoryIndex) -> Iterator[Anomaly]:
         if send.outcome != "ok" or value in seen.found or not send.asked.get("acks", ALL):
             continue
         where = place(send.asked["topic"], send.asked["partition"])
-        drain = next((d for d in seen.drains_of(where) if _owes(d, send, seen)), None)
-        if drain is None:
-            continue
         offset = send.told.get("offset", -1)
-        excuse = "" if send.asked.get("acks", ALL) == ALL else "acks=1 ends with its leader"
+        drain = next((d for d in seen.drains_of(where) if _owes(d, send, seen)), None)
+        move = next((m for m in seen.passing[where] if _left_out(m, send, seen)), None)
         text = f"{value} was acknowledged at offset {offset}, and nobody ever read it"
-        if offset >= drain.end:
-            text += f": the partition ends at {drain.end}"
-        yield Anomaly(where, text, (send, drain.operation), excuse)
+        if drain is not None:
+            last = drain.operation
+            if offset >= drain.end:
+                text += f": the partition ends at {drain.end}"
+        elif move is not None:
+            last = move.second
+            text += f": {last.process} went from {move.before} to {move.offset}"
+        else:
+            continue
+        excuse = "" if send.asked.get("acks", ALL) == ALL else "acks=1 ends with its leader"
+        yield Anomaly(where, text, (send, last), excuse or seen.compaction_of(value, last))
+
+
+def _left_out(move: Move, send: Operation, seen: HistoryIndex) -> bool:
+    """Whether this reader went past the record, which lay below the end that it was shown."""
+    transaction = seen.transaction_of(send.asked["value"])
+    shown = not move.committed or transaction is None or transaction.committed
+    return shown and move.before < send.told.get("offset", -1) < move.offset
 
 
 def _owes(drain: Drain, send: Operation, seen: HistoryIndex) -> bool:

@@ -3,7 +3,8 @@
 A consumer is given only what lies below the high watermark (under read_committed, the last stable
 offset), which is on every in-sync replica. So a record that was handed out once must be met by
 everybody who later reads the partition from an earlier offset to its end, whatever acks its
-producer asked for. A broker that moves its high watermark too early breaks this.
+producer asked for, unless compaction may have removed it. A broker that moves its high watermark
+too early breaks this.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from touchstone.harness.checkers.histories.history_index import Drain, HistoryIn
 def check(seen: HistoryIndex) -> Iterator[Anomaly]:
     for partition in seen.partitions.values():
         for drain in partition.drains:
-            yield from _missed(partition, drain)
+            yield from _missed(seen, partition, drain)
 
 
-def _missed(partition: Partition, drain: Drain) -> Iterator[Anomaly]:
+def _missed(seen: HistoryIndex, partition: Partition, drain: Drain) -> Iterator[Anomaly]:
     reads = partition.committed_reads if drain.committed else partition.reads
     for offset, values in reads.items():
         if offset < drain.start:
@@ -30,4 +31,5 @@ def _missed(partition: Partition, drain: Drain) -> Iterator[Anomaly]:
                 continue
             where = f"the partition ends at {drain.end}" if offset >= drain.end else "it is gone"
             text = f"{value} was read at offset {offset}; later {where}"
-            yield Anomaly(partition.name, text, (poll, drain.operation))
+            excuse = seen.compaction_of(value, drain.operation)
+            yield Anomaly(partition.name, text, (poll, drain.operation), excuse)

@@ -205,7 +205,12 @@ def store(view: View, group: str, rows: dict[TopicPartition, int], patience_ms: 
 def recall(
     view: View, group: str, places: list[TopicPartition], patience_ms: int
 ) -> Flow[dict[str, int] | None]:
-    """OffsetFetch; partition -> offset, or None when it was not answered or named an error."""
+    """OffsetFetch; partition -> offset, or None when it was not answered or named an error.
+
+    It asks for what is stable (KIP-447), as Java's consumer does since 2.5: without that a
+    coordinator of Kafka 4 that has just begun to lead answers from below its high watermark, which
+    may be older than what was committed (GroupCoordinatorService.fetchOffsets@4.3.1).
+    """
     give_up = view.now + patience_ms
     while (node := (yield from _coordinator(view, group, patience_ms))) is None:
         if view.now >= give_up:
@@ -215,7 +220,7 @@ def recall(
     for topic, partition in places:
         topics.setdefault(topic, []).append(partition)
     rows = [{"name": name, "partition_indexes": parts} for name, parts in topics.items()]
-    body = {"group_id": group, "topics": rows}
+    body = {"group_id": group, "topics": rows, "require_stable": True}
     (outcome,) = yield [Ask(node, "OffsetFetch", body, patience_ms, (1, 7))]
     if isinstance(outcome, Failed) or outcome.body.get("error_code"):
         return None

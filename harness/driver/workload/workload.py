@@ -61,6 +61,7 @@ class Plan:
     delivery_ms: int = 8_000
     request_ms: int = 3_000
     configs: tuple[tuple[str, str], ...] = ()  # of the topics
+    release: str | None = None  # which promises its producers can make (KIP-360)
 
     @property
     def places(self) -> list[tuple[str, int]]:
@@ -69,7 +70,8 @@ class Plan:
     @property
     def promised(self) -> dict[str, Any]:
         unclean = dict(self.configs).get("unclean.leader.election.enable") == "true"
-        return {"target": self.target, "seed": self.seed, "unclean": unclean,
+        named = {"release": self.release} if self.release else {}
+        return {"target": self.target, "seed": self.seed, "unclean": unclean, **named,
                 "replication": self.replication, **dict(self.configs)}  # fmt: skip
 
 

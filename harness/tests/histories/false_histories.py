@@ -126,6 +126,15 @@ def torn_transaction(history: History, random: Random) -> None:
     drop(history, send.asked["value"], polls(history, COMMITTED))
 
 
+def copied_twice(history: History, random: Random) -> None:
+    """Two committed transactions say that they copied the same input."""
+    done = {e.asked["transaction"] for e in history.of("commit") if e.outcome == "ok"}
+    sends = [s for s in history.of("send") if s.asked["transaction"] in done]
+    one = random.choice(sends)
+    others = [s for s in sends if s.asked["transaction"] != one.asked["transaction"]]
+    random.choice(others).asked["copy_of"] = one.asked["copy_of"]
+
+
 def phantom(history: History, random: Random) -> None:
     rows = random.choice(given(history))
     random.choice(rows)[1] = "nobody.1"
@@ -172,7 +181,7 @@ def outdated_commit(history: History, random: Random) -> None:
 FALSE_HISTORIES = {
     lie.__name__.replace("_", "-"): lie
     for lie in (
-        aborted_read, duplicate, generation_fell, inconsistent_offset, lost_write,
+        aborted_read, copied_twice, duplicate, generation_fell, inconsistent_offset, lost_write,
         non_monotonic_poll, outdated_commit, owned_twice, phantom, position_lost, reordered,
         skipped, stale_commit, torn_transaction, vanished_read,
     )

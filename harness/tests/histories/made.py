@@ -101,6 +101,7 @@ class Maker:
         rows = []
         for index in self.random.sample(range(len(self.logs)), 2):
             send = self.send(f"producer-{producer}", index, name)
+            send.asked["copy_of"] = f"input.{self.sent}"
             later = send.told
             rows.append(later["row"])
             self.end(send, "ok", offset=later["later"])

@@ -179,6 +179,7 @@ class Groups:
             keeps_timeouts=quirk("groups.rejoins-keep-their-timeouts"),
             reads_subscriptions=quirk("groups.must-speak-their-protocol"),
             tries_again=quirk("groups.joins-try-again"),
+            reverts_protocols=quirk("groups.newer-coordinator"),
         )
 
         def alarm(group_id: str, at: int | None) -> None:
