@@ -45,6 +45,10 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         "harness/plugin.py": "every pytest run of its user loads a plugin; the harness is imported"
         " when there is a claim to collect",
     },
+    "expression": {
+        "reference_impl/broker/security/ssl_principals.py": "who starts the broker writes the rule,"
+        " in Java's syntax, with what RE2 does not have",
+    },
     "clock": {},
     "sleep": {},
 }
@@ -166,6 +170,7 @@ DOORS: dict[str, tuple[str, ...]] = {
         "*/tests/",
         "ci/tests/",
     ),
+    "re2": ("reference_impl/linear.py", "*/tests/"),
     "boofuzz": ("harness/bench/boofuzz_peer.py",),
     "jwt": ("reference_impl/security/signatures.py", "*/tests/"),
     "kio": ("*/tests/", "harness/bench/"),
@@ -364,6 +369,21 @@ def clock(file: File) -> Iterator[Problem]:
             yield file.problem(node.lineno, "clock", text)
 
 
+def expression(file: File) -> Iterator[Problem]:
+    """Of the pair, a function hands `re` no expression but one that is written there: another may
+    be a peer's, and the time that `re` takes for it has no bound.
+    """
+    if file.is_test or not file.path.startswith("reference_impl/"):
+        return
+    calls = ((name, node) for name, f in functions(file.tree) for node in ast.walk(f))
+    for name, node in calls:
+        if not (isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute)):
+            continue
+        if called(node.func.value) == "re" and not isinstance(node.args[0], ast.Constant):
+            text = f"{name} may hand a peer's expression to re; reference_impl/linear.py"
+            yield file.problem(node.lineno, "expression", text)
+
+
 def is_random_class(node: ast.ImportFrom) -> bool:
     return all(alias.name == "Random" for alias in node.names)
 
@@ -391,6 +411,7 @@ RULES: tuple[Rule, ...] = (
     sleep,
     import_at_top,
     clock,
+    expression,
     door,
 )
 

@@ -129,6 +129,18 @@ BITES = [
         DOC + "from random import choice\n",
         DOC + "from random import Random\n",
     ),
+    (
+        "expression",
+        "reference_impl/broker/a.py",
+        DOC + "def f(text):\n    return re.compile(text)\n",
+        DOC + "def f(text):\n    return re.compile('a+')\n",
+    ),
+    (
+        "expression",
+        "reference_impl/a.py",
+        DOC + "class C:\n    def f(self, a, b):\n        return re.fullmatch(f'{a}', b)\n",
+        DOC + "A = 'a'\nB = re.compile(f'{A}+')\n",
+    ),
     ("door", "harness/a.py", DOC + "import pyspark\n", DOC),
     ("door", "harness/a.py", DOC + "from docker.errors import APIError\n", DOC),
     ("door", "reference_impl/a.py", DOC + "import pytest\n", DOC),

@@ -10,6 +10,7 @@ Sources: KIP-848; UniformHomogeneousAssignmentBuilder, RangeAssignor@4.3.1; obse
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import NamedTuple
 
 from touchstone.reference_impl.group.consumer_group import TopicIdPartition
@@ -77,9 +78,10 @@ def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) ->
     least, extra = divmod(len(places), len(takers) or 1)
     given: dict[str, set[TopicIdPartition]] = {}
     room: dict[str, int] = {}
+    rank = {place: at for at, place in enumerate(places)}
     for at, taker in enumerate(takers):
         quota = least + (extra > 0)
-        mine = [place for place in places if place in before.get(taker.id, ())]
+        mine = sorted(rank.keys() & before.get(taker.id, frozenset()), key=rank.__getitem__)
         given[taker.id] = set(mine[:quota])
         free += mine[quota:]
         left = max(quota - len(mine), 0)
@@ -88,9 +90,9 @@ def _evenly(takers: list[Taker], topics: Mapping[bytes, int], before: Before) ->
         elif extra > 0:
             extra -= 1
         room[taker.id] = left
+    rest = iter(free)
     for taker_id, places_left in room.items():
-        given[taker_id].update(free[:places_left])
-        del free[:places_left]
+        given[taker_id].update(islice(rest, places_left))
     return frozen(given)
 
 

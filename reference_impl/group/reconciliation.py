@@ -9,7 +9,7 @@ Sources: KIP-848; CurrentAssignmentBuilder@4.3.1; observed on 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 
 from touchstone.reference_impl.group.consumer_group import (
     ConsumerMember,
@@ -28,8 +28,8 @@ def reconcile(
     epoch: int,
     *,
     owned: Collection[TopicIdPartition] | None,
-    taken: Collection[TopicIdPartition],
-    subscribed: Collection[bytes] | None,
+    taken: Callable[[], Collection[TopicIdPartition]],
+    subscribed: Callable[[], Collection[bytes] | None],
     narrowed: bool,
     ends_epoch: bool = False,
     least: int = 1,
@@ -37,9 +37,10 @@ def reconcile(
     """Take the step; whether the member changed.
 
     `owned`: what it says it has, None if it said nothing; `taken`: what others still have;
-    `subscribed`: ids of topics it wants, None for all that are in its target; `narrowed`: these
-    changed with this very request; `ends_epoch`: a member that gave up is one epoch further, should
-    it have to give up more (3.9); `least`: buckets of a copy of what it has (`after_copy`).
+    `subscribed`: ids of topics it wants, None for all that are in its target; both are asked for
+    only where there is a step to take; `narrowed`: what it wants changed with this very request;
+    `ends_epoch`: a member that gave up is one epoch further, should it have to give up more (3.9);
+    `least`: buckets of a copy of what it has (`after_copy`).
     """
     if member.state is _UNREVOKED and _keeps(owned, member.revoking):
         said = MemberReport.HOLDS_NARROWED if narrowed else MemberReport.HOLDS
@@ -48,11 +49,14 @@ def reconcile(
     else:
         said = MemberReport.NARROWED if narrowed else MemberReport.CURRENT
     step = MEMBERS[member.state, said]
+    if step is Step.DROP:
+        return _drop_unsubscribed(member, owned, subscribed() or (), least)
     if step is not Step.ADVANCE:
-        return step is Step.DROP and _drop_unsubscribed(member, owned, subscribed or (), least)
-    wanted = {p for p in target if subscribed is None or p[0] in subscribed}
+        return False
+    topics = subscribed()
+    wanted = {p for p in target if topics is None or p[0] in topics}
     at = member.epoch + (ends_epoch and member.state is _UNREVOKED)
-    _advance(member, wanted, epoch, owned, taken, at, least)
+    _advance(member, wanted, epoch, owned, taken(), at, least)
     return True
 
 
@@ -114,9 +118,17 @@ def _lined_up(
 ) -> dict[TopicIdPartition, int]:
     """What it has now, in the order in which Kafka's map of it is gone through."""
     out: dict[TopicIdPartition, int] = {}
-    for topic in {place[0]: None for place in (*kept, *added)}:
-        mine, more = ([i for t, i in held if t == topic] for held in (kept, added))
-        count = sum(place[0] == topic for place in before)
-        for index in after_copy(count, mine, more, least):
+    had, mine, more = _by_topic(before), _by_topic(kept), _by_topic(added)
+    for topic in {**mine, **more}:
+        lists = mine.get(topic, []), more.get(topic, [])
+        for index in after_copy(len(had.get(topic, ())), *lists, least):
             out[topic, index] = kept.get((topic, index), added.get((topic, index), 0))
     return out
+
+
+def _by_topic(places: Iterable[TopicIdPartition]) -> dict[bytes, list[int]]:
+    """Go through them once: there may be thousands of topics."""
+    found: dict[bytes, list[int]] = {}
+    for topic, index in places:
+        found.setdefault(topic, []).append(index)
+    return found

@@ -15,10 +15,8 @@ import logging
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
-import re2
-
+from touchstone.reference_impl import linear
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
 
@@ -55,22 +53,14 @@ def matcher(text: str) -> Callable[[str], bool]:
     """Whether a whole name matches an expression that `check` took. Bytes in it that are no UTF-8
     count as U+FFFD, as Java decodes them; no topic's name has that.
     """
-    readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     try:
-        found = re2.compile(readable, _options())
-    except re2.error as refused:
+        return linear.matcher(text)
+    except ValueError as refused:
         # RE2 takes no counts whose product is over 1,000, re2j does: (x{1000}){1000}. A name has at
         # most 249 characters; the little that such an expression could match is not worth a matcher
         # without bounds.
         LOG.warning("no topic matches `%s`, which RE2 does not take: %s", text, refused)
         return lambda name: False
-    return lambda name: found.fullmatch(name) is not None
-
-
-def _options() -> Any:
-    options = re2.Options()
-    options.log_errors = False  # it would write to stderr by itself
-    return options
 
 
 class _Reader:

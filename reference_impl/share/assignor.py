@@ -32,15 +32,22 @@ def simple(
         held = {name: set(before.get(name, ())) for name in members}
         return _frozen(_shared(members, [p for p in places if p[0] in wanted], held))
     given: dict[str, set[TopicIdPartition]] = {name: set() for name in members}
-    for topic in java_order({place[0] for place in places}):
+    by_topic = _by_topic(places)
+    had = {name: _by_topic(before.get(name, ())) for name in members}
+    for topic in java_order(by_topic):
         readers = [name for name in members if topic in subscriptions[name]]
-        mine = [place for place in places if place[0] == topic]
-        held = {
-            name: {place for place in before.get(name, ()) if place[0] == topic} for name in readers
-        }
+        mine = by_topic[topic]
+        held = {name: set(had[name].get(topic, ())) for name in readers}
         for name, got in _shared(readers, mine, held).items():
             given[name] |= got
     return _frozen(given)
+
+
+def _by_topic(places: Iterable[TopicIdPartition]) -> dict[bytes, list[TopicIdPartition]]:
+    found: dict[bytes, list[TopicIdPartition]] = {}
+    for place in places:
+        found.setdefault(place[0], []).append(place)
+    return found
 
 
 def _shared(
@@ -51,7 +58,8 @@ def _shared(
     sharing = -(-len(members) // len(places))
     each = sharing * len(places) / len(members)
     quota = {name: ceil(each * (at + 1)) - ceil(each * at) for at, name in enumerate(members)}
-    given = {name: held[name] & set(places) for name in members}
+    known = set(places)
+    given = {name: held[name] & known for name in members}
     for name, got in given.items():
         given[name] = set(sorted(got)[max(0, len(got) - quota[name]) :])
     readers = {place: [n for n in members if place in given[n]] for place in places}

@@ -58,6 +58,8 @@ class ShareGroup:
     initialising: Initials = field(default_factory=dict)
     initialised: Initials = field(default_factory=dict)
     deleting: dict[bytes, str] = field(default_factory=dict)
+    # The topics there were, those that were wanted, and the hash of both.
+    hashed: tuple[Topics, set[str], int] | None = field(default=None, compare=False, repr=False)
 
     @property
     def state(self) -> str:
@@ -73,11 +75,14 @@ class ShareGroup:
         """Whether share partitions were initialised, or went, since the target was made."""
         if not self.members or not self.initialised:
             return False
-        names, had = self.subscribed(), set().union(*self.target.values())
-        for topic, row in self.initialised.items():
-            if row.name in names and row.partitions != {at for t, at in had if t == topic}:
-                return True
-        return False
+        names: set[str] = self.subscribed()
+        had: dict[bytes, set[int]] = {}
+        for topic, at in set[TopicIdPartition]().union(*self.target.values()):
+            had.setdefault(topic, set()).add(at)
+        return any(
+            row.name in names and row.partitions != had.get(topic, set())
+            for topic, row in self.initialised.items()
+        )
 
     def deadline(self) -> int | None:
         instants = [m.expires for m in self.members.values() if m.expires is not None]

@@ -167,8 +167,12 @@ class Membership:
         return bump
 
     def _hash(self, group: ShareGroup) -> int:
-        known = self._topics()
-        return group_hash({n: known[n].hash for n in group.subscribed() if n in known})
+        """Worked out anew where the topics or what is wanted of them changed."""
+        known, names = self._topics(), group.subscribed()
+        if group.hashed is None or group.hashed[0] is not known or group.hashed[1] != names:
+            found = group_hash({n: known[n].hash for n in names if n in known})
+            group.hashed = known, names, found
+        return group.hashed[2]
 
     def _assign(self, group: ShareGroup, settings: Settings, now: int) -> None:
         if group.assignment_epoch >= group.epoch:

@@ -48,6 +48,13 @@ RATES = (  # DynamicConfig.Broker
     "follower.replication.throttled.rate",
     "replica.alter.log.dirs.io.max.bytes.per.second",
 )
+# What `static_settings` and `dynamic_settings` say beyond what was configured.
+_PUT_TOGETHER = frozenset(
+    {
+        "advertised.listeners", "broker.id", "broker.rack", "listeners", "min.insync.replicas",
+        "node.id", "process.roles",
+    }
+)  # fmt: skip
 # A broker setting, and the coarser ones that decide where it is not set, with their factors.
 COARSER: dict[str, tuple[tuple[str, int], ...]] = {
     "log.retention.ms": (("log.retention.minutes", MINUTE), ("log.retention.hours", HOUR)),
@@ -187,9 +194,21 @@ def _synonyms(broker: Configured, name: str, levels: Levels) -> tuple[Synonym, .
 
 
 def setting(broker: Configured, name: str) -> str | None:
-    """The present value of a broker setting; None where it is not set and has no default."""
-    synonyms = _synonyms(broker, name, _levels(broker))
-    return synonyms[0].value if synonyms else None
+    """The present value of a broker setting; None where it is not set and has no default.
+
+    Most heartbeats ask for a few, so the levels are not put together for one name; a coarser
+    setting stands in for none here.
+    """
+    if name in _PUT_TOGETHER:
+        synonyms = _synonyms(broker, name, _levels(broker))
+        return synonyms[0].value if synonyms else None
+    kept = broker.cluster.dynamic_configs
+    for level in (kept.get(str(broker.id)), kept.get(""), broker.config):
+        value = level.get(name) if level else None
+        if value is not None:
+            return value
+    definition = broker_definitions(broker.persona.release).get(name)
+    return None if definition is None else definition.default
 
 
 def broker_entries(broker: Configured) -> list[Entry]:

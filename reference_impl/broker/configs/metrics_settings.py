@@ -9,10 +9,10 @@ ConfigCommand tried on both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl import linear
 from touchstone.reference_impl.api_error import ApiError
 from touchstone.reference_impl.broker.configs import config_values, config_view
 from touchstone.reference_impl.broker.configs.config_values import ValueRefused
@@ -70,11 +70,15 @@ def _check(broker: Broker, key: str, text: str) -> None:
 
 
 def _check_pattern(pattern: str) -> None:
+    """Raise ApiError for no parameter of a client, or an expression that is not taken.
+
+    Java's look-around, back references and possessive operators are refused here and not by Kafka.
+    """
     parts = [part.strip() for part in pattern.split("=")]
     try:
         if len(parts) != 2 or parts[0] not in MATCHED:
-            raise re.error("no such parameter")
-        re.compile(parts[1])
-    except re.error:
+            raise ValueError("no such parameter")
+        linear.matcher(parts[1])
+    except ValueError:
         message = f"Illegal client matching pattern: {pattern}"
         raise ApiError(ErrorCode.INVALID_CONFIG, message) from None

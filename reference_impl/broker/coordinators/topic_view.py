@@ -25,14 +25,14 @@ class TopicViews:
 
 
 def topic_view(broker: Broker) -> View:
-    """The topics there are, worked out anew when the cluster changed."""
+    """The topics there are, worked out anew when the cluster changed: those that did."""
     views = broker.room(TopicViews)
     found = views.last
     cluster = broker.cluster
     if found is not None and found.version == cluster.generation:
         return found
     told_apart = broker.persona.quirk("consumer-groups.topics-are-records")
-    topics = {}
+    topics, before = {}, found.topics if found is not None else {}
     for topic in cluster.topics.values():
         racks = tuple(
             tuple(
@@ -44,10 +44,12 @@ def topic_view(broker: Broker) -> View:
         )
         if told_apart:
             racks = tuple(tuple(sorted(set(each))) for each in racks)
-        hashed = topic_hash(topic.name, topic.id, racks)
-        topics[topic.name] = Topic(topic.id, len(topic.partitions), hashed, racks)
-    old = found.topics.values() if found is not None else ()
-    new = {topic.id for topic in topics.values()} - {topic.id for topic in old}
+        known = before.get(topic.name)
+        if known is None or known.id != topic.id or known.racks != racks:
+            hashed = topic_hash(topic.name, topic.id, racks)
+            known = Topic(topic.id, len(topic.partitions), hashed, racks)
+        topics[topic.name] = known
+    new = {topic.id for topic in topics.values()} - {topic.id for topic in before.values()}
     created = cluster.generation if new or found is None else found.created
     views.last = View(topics, cluster.generation, created)
     return views.last

@@ -95,6 +95,27 @@ def test_a_changed_subscription_is_told_at_once():
     assert clients.asks() == (-725128265, 5 * MINUTES, [])
 
 
+def test_an_expression_that_backtracks_is_matched_in_linear_time():
+    """`re` would take 2**60 steps for it: a client id is a peer's, and so is a subscription."""
+    clients = Clients()
+    clients.subscribes(metrics="*", interval_ms="100", match="client_software_name=(.+)+!")
+    assert clients.asks()[1:] == (5 * MINUTES, [])
+    subscription = Subscription.of({"match": "client_id=(a+)+b", "metrics": "m"})
+    assert not subscription.matches({"client_id": "a" * 60})
+    assert subscription.matches({"client_id": "a" * 60 + "b"})
+
+
+@pytest.mark.parametrize("pattern", ["(?=a)a", "(a)\\1", "a++", "(?<!a)b", "[", "(?>a)"])
+def test_an_expression_that_needs_backtracking_is_refused(pattern):
+    clients = Clients()
+    config = {"name": "match", "config_operation": 0, "value": f"client_id={pattern}"}
+    resource = {"resource_type": 16, "resource_name": "s", "configs": [config]}
+    body = {"resources": [resource], "validate_only": False}
+    answer = clients.say("IncrementalAlterConfigs", body, 1)
+    assert answer["responses"][0]["error_code"] == E.INVALID_CONFIG
+    assert not clients.cluster.metrics_configs
+
+
 def test_what_is_pushed_is_checked_and_handed_over():
     clients = Clients()
     clients.subscribes(metrics="*", interval_ms="100")

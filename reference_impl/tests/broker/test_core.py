@@ -12,6 +12,7 @@ from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.effects import Close, Reply, Wait
 from touchstone.reference_impl.broker.personas import PERSONAS
 from touchstone.reference_impl.tests.broker.one_broker import CLOSED, OneBroker, batch
+from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.headers import decode_response, encode_request
 
 LIST_OFFSETS, METADATA, API_VERSIONS, INIT_PRODUCER_ID = 2, 3, 18, 22
@@ -185,6 +186,29 @@ def test_what_is_logged_of_a_request_has_a_limit(caplog):
     answer = broker.ask("ListTransactions", 2, body | {"transactional_id_pattern": nested})
     assert answer["error_code"] == -1
     assert len(caplog.text) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code", "count"),
+    [
+        ("(a+)+b", 0, 0),
+        ("(a|aa)+", 0, 1),
+        (r"\pL+", 0, 1),
+        ("(?=a)a+", ErrorCode.INVALID_REGULAR_EXPRESSION, None),
+        (r"(a)\1*", ErrorCode.INVALID_REGULAR_EXPRESSION, None),
+    ],
+)
+def test_transactional_ids_are_matched_in_linear_time(pattern, code, count):
+    """`re` would take 2**60 steps for the first; whoever may list transactions sends it."""
+    broker = OneBroker("4.3")
+    broker.topic("__transaction_state")
+    init = {"transactional_id": "a" * 60, "transaction_timeout_ms": 60_000}
+    assert broker.ask("InitProducerId", 4, init)["error_code"] == 0
+    body = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1}
+    answer = broker.ask("ListTransactions", 2, body | {"transactional_id_pattern": pattern})
+    assert answer["error_code"] == code
+    if count is not None:
+        assert len(answer["transaction_states"]) == count
 
 
 @pytest.mark.parametrize(
