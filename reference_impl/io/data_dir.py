@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("touchstone.log")
 _LAST_PRODUCER_ID = 2**63 - 1
+_RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+_SPARING = {_RETENTION[0]: "-1", "log.cleaner.enable": "false"}
 
 
 class DataDir:
@@ -45,8 +47,9 @@ class DataDir:
 
     def __init__(self, root: Path, persona: Persona, config: Mapping[str, str]) -> None:
         self.root = root
-        self._persona, self._config = persona, config
+        self._persona = persona
         self._foreign = (root / names.META_PROPERTIES).exists()
+        self.config = _sparing(root, config) if self._foreign else config
         self._registry = RegistryFile(root)
         self._open: dict[int, LogDirs] = {}
         self._met: set[int] = set()  # brokers that were opened before, by this process
@@ -70,7 +73,7 @@ class DataDir:
         if self._foreign:
             return [self.root]
         home = self.root / f"broker-{number}"
-        listed = self._config.get("log.dirs") or self._config.get("log.dir") or ""
+        listed = self.config.get("log.dirs") or self.config.get("log.dir") or ""
         found = [home / name.strip() for name in listed.split(",") if name.strip()]
         return found or [home]
 
@@ -88,7 +91,7 @@ class DataDir:
             cluster.cluster_id = self._owner().cluster_id or cluster.cluster_id
         # Segments that are opened ask for the index interval of the broker's own settings.
         first = min(cluster.brokers)
-        spread_defaults(ConfiguredNode(first, cluster, self._persona, self._config))
+        spread_defaults(ConfiguredNode(first, cluster, self._persona, self.config))
 
     def logs(self, number: int, now: int) -> LogDirs:
         """The log directories of a broker that starts: recovered where its last end was rough."""
@@ -102,6 +105,7 @@ class DataDir:
                 quirk("log-dirs.folders-name-topics"),
                 quirk("log-dirs.indexes-name-first-offsets"),
                 quirk("log-dirs.clean-end-names-the-epoch"),
+                self._foreign,
             ),
             say=LOG.warning,
             background=Background(),
@@ -147,7 +151,7 @@ class DataDir:
     def number(self, name: str) -> int:
         """A broker setting that is a whole number, by this release's default."""
         definition = broker_definitions(self._persona.release).get(name)
-        text = self._config.get(name) or (definition.default if definition else None)
+        text = self.config.get(name) or (definition.default if definition else None)
         return int(text or 60_000)
 
     @property
@@ -187,6 +191,24 @@ class DataDir:
         for number in list(self._open):
             self.ended(number, now, clean=True)
         self.keep()
+
+
+def _sparing(root: Path, config: Mapping[str, str]) -> Mapping[str, str]:
+    """The settings of a broker, which by default remove nothing from a directory of Kafka's.
+
+    How long Kafka keeps records there and whether it compacts them may stand in a server.properties
+    that nobody gave us. What a topic itself says of its retention is known, and holds.
+    """
+    told = not config.keys().isdisjoint(_RETENTION)
+    added = {
+        name: text
+        for name, text in _SPARING.items()
+        if name not in config and not (told and name in _RETENTION)
+    }
+    if added:
+        rows = ", ".join(f"{name}={text}" for name, text in added.items())
+        LOG.warning("%s was written by Kafka: served with %s unless given otherwise", root, rows)
+    return {**added, **config}
 
 
 def _catch_up(cluster: Cluster, dirs: LogDirs) -> None:

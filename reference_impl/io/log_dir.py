@@ -54,6 +54,7 @@ class Maker:
     disk: Callable[..., Disk] = Disk
     first_offsets: bool = False  # what an offset index names of a batch
     topic_ids: bool = True  # folders say whose they are (`partition.metadata`, KIP-516)
+    foreign: bool = False  # what Kafka left on its way out or in is Kafka's to finish
 
 
 class LogDir:
@@ -137,6 +138,8 @@ class LogDir:
         try:
             for path, folder in list(self._folders()):
                 if folder.mark is not None:
+                    if self._make.foreign:
+                        continue
                     self.disk.remove_tree(path)
                     self._make.say(f"{path.name}: removed")
                 else:
@@ -236,6 +239,18 @@ class LogDir:
             store.move_to(self.root / str(gone))
             delay = self._make.config_of(key[0]).file_delete_delay_ms
             self._expire(now + delay, [store.folder])
+
+    def set_aside(self, key: TopicPartition) -> None:
+        """Free the name of a folder that is another topic's, and keep the folder.
+
+        LogManager of 3.9.2 and 4.3.1 does so while it loads, and never removes what it renamed.
+        """
+        del self.logs[key]
+        store = self._stores.pop(key)
+        store.close()
+        stray = names.PartitionFolder(*key, uuid4().hex, names.STRAY_MARK)
+        store.move_to(self.root / str(stray))
+        self._make.say(f"{key[0]}-{key[1]}: belongs to another topic; kept as {stray}")
 
     def _expire(self, at: int, paths: Sequence[Path]) -> None:
         for path in paths:

@@ -52,6 +52,7 @@ class LogDirRules:
     topic_ids: bool = True  # partition.metadata
     first_offsets: bool = False  # offset indexes name a batch by its first offset, not its last
     clean_epoch: bool = True  # the marker of a clean end names the broker epoch
+    foreign: bool = False  # another program's directory: leftovers in it stay
 
 
 class LogDirs:
@@ -88,6 +89,7 @@ class LogDirs:
             disk,
             self._dir_rules.first_offsets,
             self._dir_rules.topic_ids,
+            self._dir_rules.foreign,
         )
         self.dirs: list[LogDir] = []
         self.lost: dict[Path, str] = {}  # those that could not even be opened, and why
@@ -172,8 +174,7 @@ class LogDirs:
             named = home.topic_id(key) if any(state.topic_id) else None
             if named is None or named == state.topic_id:
                 return home.logs[key]
-            self._say(f"{state.topic}-{state.index}: belongs to a deleted topic; removed")
-            home.remove(key, now)
+            home.set_aside(key)
         missing = self.lost or any(each.offline for each in self.dirs)
         live = list(self._live())
         if not live or (missing and not state.is_new):

@@ -15,6 +15,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -438,7 +439,7 @@ class _Cores:
 
     def __init__(self, cluster: Cluster, parts: Assembly, data: DataDir | None) -> None:
         self.data = data
-        self.parts = parts
+        self.parts = parts if data is None else replace(parts, config=data.config)
         self._cluster = cluster
         self.faults = Plan()
         self._logs: dict[int, Logs] = {}

@@ -16,7 +16,7 @@ LOG, INDEX, TIME_INDEX, TXN_INDEX = "log", "index", "timeindex", "txnindex"
 SNAPSHOT = "snapshot"  # of the producers, at the offset in its name
 KINDS = (LOG, INDEX, TIME_INDEX, TXN_INDEX, SNAPSHOT)
 DELETED, CLEANED, SWAP = "deleted", "cleaned", "swap"  # LOG-09: first two go, the third is finished
-DELETE_MARK, FUTURE_MARK = "-delete", "-future"
+DELETE_MARK, FUTURE_MARK, STRAY_MARK = "-delete", "-future", "-stray"
 
 LEADER_EPOCHS = "leader-epoch-checkpoint"
 PARTITION_METADATA = "partition.metadata"
