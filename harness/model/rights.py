@@ -101,8 +101,8 @@ _BY_NUMBER = 4  # the version of AddPartitionsToTxn since which brokers ask it f
 _NO_EPOCH = 0  # the lowest id of a follower
 # Fields that name what a prefix must begin; of rows, by the list in which they stand.
 _NAMES = frozenset({"group_id", "groups_names", "group_ids", "transactional_id",
-                    "transactional_ids", "topic", "topic_names", "topic_name",
-                    "coordinator_keys", "subscribed_topic_names"})  # fmt: skip
+                    "transactional_ids", "transactional_id_pattern", "topic", "topic_names",
+                    "topic_name", "coordinator_keys", "subscribed_topic_names"})  # fmt: skip
 _LISTS = frozenset({"topics", "groups", "topic_data", "transactions"})
 _SHORT = 40  # characters of a name that are shown
 

@@ -259,7 +259,12 @@ class ExternalTarget:
             self._internal[leader] = {}
             with contextlib.suppress(probe.NotReady):
                 self._internal[leader] = facts.internal_topics(
-                    self.addresses[0], leader, self.advertised(), SECONDS, self.prefix
+                    self.addresses[0],
+                    leader,
+                    self.advertised(),
+                    SECONDS,
+                    self.prefix,
+                    self.settings(),
                 )
         return self._internal[leader]
 

@@ -97,6 +97,7 @@ def test_who_only_reads_needs_no_right_of_brokers():
         (Scenario((metadata("a b", version=1),)), "Metadata asks about the name 'a b'"),
         (Scenario((metadata(TOPIC, version=1),)), None),
         (asking("ConsumerGroupHeartbeat", subscribed_topic_names=["x"]), "the name 'x'"),
+        (asking("ListTransactions", transactional_id_pattern="t-.*"), "the name 't-.*'"),
         (asking("DeleteTopics", topic_names=["x"]), "DeleteTopics asks about the name 'x'"),
         (asking("InitProducerId", transactional_id=""), "InitProducerId asks about the empty name"),
         (asking("JoinGroup", group_id="my-group"), "JoinGroup asks about the name 'my-group'"),
