@@ -118,6 +118,7 @@ class Turns:
         """Set dynamic settings that only set the pace, for the whole run; lines that tell it."""
         if self.open() or self.tuning.cluster is None or not self.tuning.whole_run:
             return []
+        self.missing_rights()  # first: from then on the target is asked by names of the prefix
         with contextlib.suppress(Unavailable):
             if self.keeper is not None:
                 self.keeper.keep([ALL_BROKERS], self.target.start(Shape()), self._offered())

@@ -20,6 +20,9 @@ TOPICS, GROUPS, TRANSACTIONS = "topics", "groups", "transactional ids"
 CLUSTER = "the cluster"
 # Not an operation of Kafka's: a policy or a setting of the cluster refuses a topic of one replica.
 ONE_REPLICA = "CREATE with 1 replica"
+# Nor is this: Kafka's authorizers raise a NullPointerException where a topic has no name, and the
+# answer is UNKNOWN_SERVER_ERROR, whoever asks (KafkaApis at 4.3.1).
+UNNAMED = "ShareAcknowledge by an unknown id"
 # Kafka's numbers of operations, as answers give them in bits (AclOperation, KIP-430).
 OPERATIONS = {
     "READ": 3, "WRITE": 4, "CREATE": 5, "DELETE": 6, "ALTER": 7, "DESCRIBE": 8,
@@ -101,9 +104,11 @@ _BY_NUMBER = 4  # the version of AddPartitionsToTxn since which brokers ask it f
 _NO_EPOCH = 0  # the lowest id of a follower
 # Fields that name what a prefix must begin; of rows, by the list in which they stand.
 _NAMES = frozenset({"group_id", "groups_names", "group_ids", "transactional_id",
-                    "transactional_ids", "topic", "topic_names", "topic_name",
-                    "coordinator_keys", "subscribed_topic_names"})  # fmt: skip
-_LISTS = frozenset({"topics", "groups", "topic_data", "transactions"})
+                    "transactional_ids", "transactional_id_pattern", "topic", "topic_names",
+                    "topic_name", "coordinator_keys", "subscribed_topic_names",
+                    "source_topics", "repartition_sink_topics"})  # fmt: skip
+_LISTS = frozenset({"topics", "groups", "topic_data", "transactions",
+                    "repartition_source_topics", "state_changelog_topics"})  # fmt: skip
 _SHORT = 40  # characters of a name that are shown
 
 
@@ -116,6 +121,10 @@ def needs(scenario: Scenario) -> Iterator[Right]:
                 yield Right(_CONFIGS[api], _KINDS.get(row.get("resource_type"), CLUSTER))
         if api == "CreateTopics" and any(map(_has_one_replica, body.get("topics") or ())):
             yield Right(ONE_REPLICA, TOPICS)
+        if api == "ShareAcknowledge" and any(
+            isinstance(row.get("topic_id"), bytes) for row in body.get("topics") or ()
+        ):
+            yield Right(UNNAMED, TOPICS)
         if api == "AddPartitionsToTxn":
             yield from _BROKERS if version >= _BY_NUMBER else (*_TXN, *_on(TOPICS, "WRITE"))
         if api in ("InitProducerId", "Produce") and body.get("transactional_id"):
@@ -182,8 +191,9 @@ def _written(value: Any, field: str = "") -> Iterator[str]:
 
 
 def words(missing: Iterable[Right]) -> str:
-    """Return what a user may not do, in one line."""
+    """Return what a user may not do, in one line; nothing of what nobody may."""
     by_resource: dict[str, list[str]] = {}
-    for one in sorted(missing, key=lambda right: (right.resource, right.operation)):
+    own = (right for right in missing if right.operation != UNNAMED)
+    for one in sorted(own, key=lambda right: (right.resource, right.operation)):
         by_resource.setdefault(one.resource, []).append(one.operation)
     return "; ".join(f"{', '.join(names)} on {where}" for where, names in by_resource.items())

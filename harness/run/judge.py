@@ -122,8 +122,8 @@ class Judge:
 
     def _limited(self) -> list[str]:
         """What the user of this run may not do."""
-        missing = self.turns.missing_rights()
-        return [f"its user has not the rights {rights.words(missing)}"] if missing else []
+        missing = rights.words(self.turns.missing_rights())
+        return [f"its user has not the rights {missing}"] if missing else []
 
     def _disputed(self) -> list[str]:
         """Where the target tells other settings than it is said to have."""

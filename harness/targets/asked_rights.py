@@ -6,8 +6,9 @@ internal topics that the first case would have made, and no name is used that do
 the user's prefix.
 
 Bits alone are not believed: a broker that has no authorizer and answers 0 would be excused from
-all its claims. They count where something was in fact refused for want of a right. Nor is it
-believed that topics of one replica are refused, unless one of three is granted.
+all its claims. They count where something was in fact refused for want of a right, and of no right
+that was asked for by its own request: who may not describe the cluster is answered 0 for all of it.
+Nor is it believed that topics of one replica are refused, unless one of three is granted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from touchstone.harness.model.rights import (
     OPERATIONS,
     TOPICS,
     TRANSACTIONS,
+    UNNAMED,
     Right,
 )
 from touchstone.harness.model.target import Address, Versions
@@ -31,14 +33,20 @@ from touchstone.harness.targets import facts
 NAME = "touchstone-rights"  # behind the prefix; nothing is made of this name
 REFUSED = frozenset({29, 30, 31, 53})  # TOPIC_, GROUP_, CLUSTER_, TRANSACTIONAL_ID_AUTH... FAILED
 POLICIES = frozenset({38, 44})  # INVALID_REPLICATION_FACTOR, POLICY_VIOLATION
-TOPIC = 2  # of a config resource's kinds
+TOPIC, BROKER = 2, 4  # of a config resource's kinds
+ALL_BROKERS = ""
 SET = 0  # an operation of IncrementalAlterConfigs
 NO_ID = bytes(16)
 _CREATE = Right("CREATE", TOPICS)
 
 
-def missing(address: Address, offered: Versions, prefix: str, seconds: float) -> frozenset[Right]:
-    """Return the rights that the user of this connection does not have; none if nobody says."""
+def missing(
+    address: Address, offered: Versions, prefix: str, seconds: float, *, guarded: bool = False
+) -> frozenset[Right]:
+    """Return the rights that the user of this connection does not have; none if nobody says.
+
+    `guarded`: its settings name an authorizer.
+    """
     name = f"{prefix}{NAME}"
 
     def ask(api: str, version: int, body: Mapping[str, Any]) -> Any:
@@ -46,13 +54,17 @@ def missing(address: Address, offered: Versions, prefix: str, seconds: float) ->
 
     answers = {right: ask(api, version, body) for right, api, version, body in _probes(name)}
     lacks = {right for right, answer in answers.items() if _is_refused(answer)}
+    proved = {right for right, answer in answers.items() if answer is not None}
     if lacks:
         lacks |= {
-            Right(operation, resource)
+            right
             for resource, bits in _bits(ask, name)
-            for operation in KNOWN[resource]
-            if bits is not None and not bits >> OPERATIONS[operation] & 1
+            for right in (Right(operation, resource) for operation in KNOWN[resource])
+            if bits is not None and not bits >> OPERATIONS[right.operation] & 1
+            if right not in proved
         }
+    if lacks or guarded:
+        lacks.add(Right(UNNAMED, TOPICS))
     refused = _code(answers[_CREATE]) in POLICIES
     if refused and _code(ask("CreateTopics", 4, _a_topic(name, 3))) == 0:
         lacks.add(Right(ONE_REPLICA, TOPICS))
@@ -73,12 +85,21 @@ def _a_topic(name: str, replicas: int) -> Mapping[str, Any]:
 
 def _probes(name: str) -> Iterator[tuple[Right, str, int, Mapping[str, Any]]]:
     """Yield requests that change nothing, each with the right that it needs."""
-    config = {"name": "retention.ms", "config_operation": SET, "value": "604800000"}
-    resource = {"resource_type": TOPIC, "resource_name": name, "configs": [config]}
     end = {"transactional_id": name, "producer_id": -1, "producer_epoch": -1, "committed": False}
     yield _CREATE, "CreateTopics", 4, _a_topic(name, 1)
-    yield (Right("ALTER_CONFIGS", TOPICS), "IncrementalAlterConfigs", 1,
-           {"resources": [resource], "validate_only": True})  # fmt: skip
+    setting = {"name": "retention.ms", "config_operation": SET, "value": "604800000"}
+    # None of the brokers: even who ignores `validate_only` has nothing to change.
+    for resource, kind, of, configs in (
+        (TOPICS, TOPIC, name, [setting]), (CLUSTER, BROKER, ALL_BROKERS, []),
+    ):  # fmt: skip
+        row = {"resource_type": kind, "resource_name": of, "configs": configs}
+        yield (Right("ALTER_CONFIGS", resource), "IncrementalAlterConfigs", 1,
+               {"resources": [row], "validate_only": True})  # fmt: skip
+    row = {"resource_type": BROKER, "resource_name": ALL_BROKERS, "configuration_keys": []}
+    yield (Right("DESCRIBE_CONFIGS", CLUSTER), "DescribeConfigs", 1,
+           {"resources": [row], "include_synonyms": False})  # fmt: skip
+    yield (Right("ALTER", CLUSTER), "ElectLeaders", 1,
+           {"election_type": 0, "topic_partitions": [], "timeout_ms": 1000})  # fmt: skip
     yield Right("WRITE", TRANSACTIONS), "EndTxn", 1, end
     yield (Right("DESCRIBE", TRANSACTIONS), "DescribeTransactions", 0,
            {"transactional_ids": [name]})  # fmt: skip

@@ -27,6 +27,7 @@ from touchstone.harness.targets import asked_rights, diagnosis, facts, probe, re
 from touchstone.harness.targets.sent_to import SILENT, SentTo
 
 SECONDS = 5.0
+AUTHORIZER = "authorizer.class.name"
 LEADER_AND_ISR = 4  # an API that brokers under ZooKeeper advertise
 
 
@@ -144,8 +145,11 @@ class ExternalTarget:
         if sight is None:
             return frozenset()
         self._internal_topics(self._home(sight))  # until they are there no group can be asked about
+        guarded = bool(self.settings().get(AUTHORIZER, Setting(None)).value)
         with contextlib.suppress(probe.NotReady):
-            return asked_rights.missing(self._reached(sight), self.advertised(), prefix, SECONDS)
+            return asked_rights.missing(
+                self._reached(sight), self.advertised(), prefix, SECONDS, guarded=guarded
+            )
         return frozenset()
 
     def _check_reach(self, sight: probe.Sight, shape: Shape) -> None:
@@ -259,7 +263,12 @@ class ExternalTarget:
             self._internal[leader] = {}
             with contextlib.suppress(probe.NotReady):
                 self._internal[leader] = facts.internal_topics(
-                    self.addresses[0], leader, self.advertised(), SECONDS, self.prefix
+                    self.addresses[0],
+                    leader,
+                    self.advertised(),
+                    SECONDS,
+                    self.prefix,
+                    self.settings(),
                 )
         return self._internal[leader]
 

@@ -12,10 +12,12 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
+from types import MappingProxyType
 from typing import Any
 
 from touchstone.harness.driver.brokers import Question, pauses
 from touchstone.harness.model.target import Address, Setting, Versions
+from touchstone.harness.model.translation import partition_of
 from touchstone.harness.targets import probe
 from touchstone.reference_impl.wire.apis import by_name
 
@@ -37,8 +39,11 @@ COUNTS = {  # which setting says how many partitions they get
     "__consumer_offsets": "offsets.topic.num.partitions",
     "__transaction_state": "transaction.state.log.num.partitions",
 }
+COUNT = 50  # of partitions of both, at every release, where nobody tells that setting
+HIDDEN = 29  # TOPIC_AUTHORIZATION_FAILED
 NOWHERE = -1  # the partition that a broker leads which leads none
 NOT_AVAILABLE = 15  # COORDINATOR_NOT_AVAILABLE
+NO_SETTINGS: Mapping[str, Setting] = MappingProxyType({})
 WAIT_S = 20.0  # for internal topics that are made when they are first asked for
 
 
@@ -66,28 +71,58 @@ def listeners(settings: Mapping[str, Setting], host: str) -> dict[str, tuple[Add
 
 
 def internal_topics(
-    address: Address, home: int | None, offered: Versions, seconds: float, prefix: str = ""
-) -> dict[str, tuple[int, int]]:
+    address: Address, home: int | None, offered: Versions, seconds: float, prefix: str = "",
+    settings: Mapping[str, Setting] = NO_SETTINGS,
+) -> dict[str, tuple[int, int]]:  # fmt: skip
     """Internal topic -> how many partitions it has and the first that the broker `home` leads, of
     those that exist once they are needed.
 
     Where both topics are there, these partitions can hold one name, so that it may be either's key.
+    Of one that the user may not describe `settings` say how many partitions it has, or Kafka's
+    default does, and coordinators of names that begin with `prefix` who leads them.
     """
     for kind in INTERNAL.values():
         _until_found(address, kind, offered, seconds, prefix)
     topics = [{"name": name} for name in INTERNAL]
     body = {"topics": topics, "allow_auto_topic_creation": False}
     found: dict[str, dict[int, int]] = {}
+    hidden: list[str] = []
     for _ in _tries(seconds):
-        answer = asked(address, "Metadata", 4, body, offered, seconds) or {}
+        rows = (asked(address, "Metadata", 4, body, offered, seconds) or {}).get("topics") or ()
+        hidden = [row["name"] for row in rows if row["error_code"] == HIDDEN]
         found = {
             row["name"]: {part["partition_index"]: part["leader_id"] for part in row["partitions"]}
-            for row in answer.get("topics") or ()
+            for row in rows
             if row["error_code"] == 0 and row["partitions"]
         }
         if all(node >= 0 for leaders in found.values() for node in leaders.values()):
             break
+    for topic in hidden:
+        count = settings.get(COUNTS[topic], Setting(None)).value or COUNT
+        leaders = _coordinators(address, INTERNAL[topic], int(count), offered, seconds, prefix)
+        found |= {topic: leaders} if leaders else {}
     return _homes(found, home)
+
+
+def _coordinators(
+    address: Address, kind: int, count: int, offered: Versions, seconds: float, prefix: str
+) -> dict[int, int]:
+    """Return the leader of each of `count` partitions of an internal topic by who coordinates a
+    name that belongs there; nothing where the user may not ask that either.
+    """
+    names: dict[int, str] = {}
+    for number in itertools.count():
+        name = f"{prefix}touchstone-{number}"
+        names.setdefault(partition_of(name, count), name)
+        if len(names) == count:
+            break
+    bodies = [
+        {"key": name, "key_type": kind, "coordinator_keys": [name]} for name in names.values()
+    ]
+    answers = asked_each(address, "FindCoordinator", 1, bodies, offered, seconds) or ()
+    if any(answer["error_code"] for answer in answers):
+        return {}
+    return {part: answer["node_id"] for part, answer in zip(names, answers, strict=False)}
 
 
 def _until_found(
@@ -181,12 +216,21 @@ def asked(
     address: Address, api: str, version: int, body: Any, offered: Versions, seconds: float
 ) -> Any:
     """The answer in the highest version up to this that is offered; None when there is none."""
+    found = asked_each(address, api, version, [body], offered, seconds)
+    return found and found[0]
+
+
+def asked_each(
+    address: Address, api: str, version: int, bodies: Sequence[Any], offered: Versions,
+    seconds: float,
+) -> list[Any] | None:  # fmt: skip
+    """The answers to several such requests on one connection; None when one is not answered."""
     low, high = offered.get(by_name(api).key, (0, -1))
     best = min(version, high) if low <= version else low
     if high < low:
         return None
     try:
         with Question(address, seconds) as question:
-            return question.ask(api, best, body)
+            return [question.ask(api, best, body) for body in bodies]
     except (LookupError, OSError, ValueError, probe.NotReady):
         return None

@@ -14,6 +14,7 @@ from touchstone.harness.model.scenario import Ask, Name, Scenario
 from touchstone.harness.model.security_settings import SASL_LISTENER, USERS
 from touchstone.harness.model.steps import a_topic, metadata
 from touchstone.harness.model.target import Shape
+from touchstone.harness.model.translation import partition_of
 from touchstone.harness.run.judge import judge_for
 from touchstone.harness.targets import parse
 from touchstone.reference_impl.cluster.acls import Operation, PatternType, Permission, ResourceType
@@ -66,6 +67,21 @@ def test_what_he_may_do_is_judged_and_what_he_made_is_gone(admin):
     assert found.target.header.names["topic"].startswith("team-topic-")
     rows = line.ask("Metadata", 4, ALL)["topics"]
     assert [row["name"] for row in rows if not row["is_internal"]] == [] and left == []
+
+
+def test_who_may_set_a_pace_has_groups_of_one_partition(admin):
+    """Settings are set before the first case: names of the prefix are asked about before that."""
+    line, word = admin
+    rows = [acl(ResourceType.CLUSTER, one) for one in (Operation.ALTER_CONFIGS,
+                                                       Operation.DESCRIBE_CONFIGS)]  # fmt: skip
+    of_cluster = {"resource_name": "kafka-cluster", "resource_pattern_type": PatternType.LITERAL}
+    line.ask("CreateAcls", 3, {"creations": [row | of_cluster for row in rows]})
+    names = [Name("group"), Name("other"), Name("none")]
+    describe = Ask("DescribeGroups", 4, {"groups": names, "include_authorized_operations": False})
+    told, found, _ = judged(word, Scenario((describe,)))
+    drawn = found.target.header.names.values()
+    assert len({partition_of(one, 50) for one in drawn}) == 1 and len(drawn) == 3
+    assert told[0] == "its user has not the rights ALTER, CLUSTER_ACTION, DESCRIBE on the cluster"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from touchstone.harness.model import rights
@@ -18,6 +20,7 @@ from touchstone.reference_impl.broker.security.acls.guards import GUARDS
 from touchstone.reference_impl.wire.apis import API
 
 TOPIC = Name("topic")
+NOBODY_MAY = Right(rights.UNNAMED, TOPICS)
 # Guarded by what they ask about, or for everybody: these list what a user may see.
 BY_BODY = {"AddPartitionsToTxn", "AlterConfigs", "DescribeConfigs", "FindCoordinator",
            "IncrementalAlterConfigs", "InitProducerId", "CreateDelegationToken",
@@ -97,6 +100,13 @@ def test_who_only_reads_needs_no_right_of_brokers():
         (Scenario((metadata("a b", version=1),)), "Metadata asks about the name 'a b'"),
         (Scenario((metadata(TOPIC, version=1),)), None),
         (asking("ConsumerGroupHeartbeat", subscribed_topic_names=["x"]), "the name 'x'"),
+        (asking("ListTransactions", transactional_id_pattern="t-.*"), "the name 't-.*'"),
+        (asking("StreamsGroupHeartbeat", topology={"subtopologies": [{"source_topics": ["in"]}]}),
+         "the name 'in'"),
+        (asking("StreamsGroupHeartbeat", topology={"subtopologies": [
+            {"subtopology_id": "0", "source_topics": [TOPIC],
+             "state_changelog_topics": [{"name": "log", "topic_configs": []}]}]}),
+         "the name 'log'"),
         (asking("DeleteTopics", topic_names=["x"]), "DeleteTopics asks about the name 'x'"),
         (asking("InitProducerId", transactional_id=""), "InitProducerId asks about the empty name"),
         (asking("JoinGroup", group_id="my-group"), "JoinGroup asks about the name 'my-group'"),
@@ -134,11 +144,35 @@ def test_a_user_of_a_prefix_has_no_right_on_the_cluster(monkeypatch):
         Metadata={"topics": [{"topic_authorized_operations": 0b110111111000, "error_code": 3}]},
         DescribeGroups={"groups": [{"authorized_operations": -(1 << 31), "error_code": 16}]},
     )
-    assert missing == {Right(one, CLUSTER) for one in rights.KNOWN[CLUSTER]}
+    assert missing == {NOBODY_MAY, *(Right(one, CLUSTER) for one in rights.KNOWN[CLUSTER])}
     assert rights.words(missing) == (
         "ALTER, ALTER_CONFIGS, CLUSTER_ACTION, DESCRIBE, DESCRIBE_CONFIGS on the cluster"
     )
     assert "touchstone-rights" in str(asked) and str(asked).count("'touchstone-rights") == 0
+
+
+def test_who_may_not_describe_the_cluster_is_believed_what_he_may_do_to_it(monkeypatch):
+    """Kafka gives no bits without DESCRIBE on the cluster."""
+    refused = {"error_code": 31}
+    missing, _ = cluster(
+        monkeypatch,
+        ListPartitionReassignments=refused, ElectLeaders=refused,
+        IncrementalAlterConfigs={"responses": [{"error_code": 0}]},
+        DescribeConfigs={"results": [{"error_code": 0, "configs": []}]},
+        DescribeCluster={"cluster_authorized_operations": 0},
+    )  # fmt: skip
+    assert rights.words(missing) == "ALTER, CLUSTER_ACTION, DESCRIBE on the cluster"
+
+
+def test_an_authorizer_fails_at_what_has_no_name_whoever_asks(monkeypatch):
+    monkeypatch.setattr(facts, "asked", lambda *asked: None)
+    asks = partial(asked_rights.missing, ("h", 1), {}, "", 1.0)
+    missing = asks(guarded=True)
+    assert missing == {NOBODY_MAY} and asks() == frozenset() and not rights.words(missing)
+    of = [asking("ShareAcknowledge", topics=[{"topic_id": one}]) for one in (bytes(16), "$topic")]
+    found = [rights.lacking(one, missing) for one in of]
+    assert found == [NOBODY_MAY, None]
+    assert str(NOBODY_MAY) == "no ShareAcknowledge by an unknown id on topics"
 
 
 def test_bits_are_not_believed_where_nothing_is_refused(monkeypatch):
@@ -151,7 +185,10 @@ def test_a_right_that_only_a_trial_shows_is_missing(monkeypatch):
     missing, asked = cluster(
         monkeypatch, IncrementalAlterConfigs=refused, EndTxn={"error_code": 53}
     )
-    assert missing == {Right("ALTER_CONFIGS", TOPICS), Right("WRITE", TRANSACTIONS)}
+    assert missing == {
+        Right("ALTER_CONFIGS", TOPICS), Right("ALTER_CONFIGS", CLUSTER),
+        Right("WRITE", TRANSACTIONS), NOBODY_MAY,
+    }  # fmt: skip
     changing = [body for api, body in asked if api in ("CreateTopics", "IncrementalAlterConfigs")]
     assert all(body["validate_only"] for body in changing) and len(changing) > 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.model.target import Setting
+from touchstone.harness.model.translation import partition_of
 from touchstone.harness.targets import facts
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.targets.misbehaviour import HangUp
@@ -16,11 +17,16 @@ SECONDS = 60.0
 
 
 def answering(**bodies):
-    """A server of these APIs; a body may be a list of bodies, one after the other."""
+    """A server of these APIs; a body may be a list of bodies, one after the other, or a function
+    of the request's.
+    """
 
     def answer(frame):
-        header = headers.decode_request(frame).header
+        request = headers.decode_request(frame)
+        header = request.header
         body = bodies.get(API[header.key].name)
+        if callable(body):
+            body = body(request.body)
         if isinstance(body, list):
             body = body.pop(0) if len(body) > 1 else body[0]
         if body is None:
@@ -73,9 +79,9 @@ def topics(**leaders):
     return {"brokers": [], "controller_id": 1, "topics": rows}
 
 
-def internal(**bodies):
+def internal(settings=facts.NO_SETTINGS, prefix="", **bodies):
     with answering(**bodies) as server:
-        return facts.internal_topics(server.address, 2, OFFERED, SECONDS)
+        return facts.internal_topics(server.address, 2, OFFERED, SECONDS, prefix, settings)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +108,37 @@ def test_without_a_common_one_there_is_none():
     told = topics(consumer_offsets=[1, 2], transaction_state=[2, 1])
     found = internal(FindCoordinator=COORDINATED, Metadata=told)
     assert found == {"__consumer_offsets": (2, -1), "__transaction_state": (2, -1)}
+
+
+def hidden():
+    """Metadata of the internal topics for a user who may not describe them."""
+    told = topics(consumer_offsets=[], transaction_state=[])
+    return told | {"topics": [row | {"error_code": facts.HIDDEN} for row in told["topics"]]}
+
+
+def test_of_hidden_topics_settings_tell_the_partitions_and_coordinators_who_leads_them():
+    leads = {0: [1, 2, 2, 1], 1: [2, 1]}
+
+    def coordinator(body):
+        assert body["key"].startswith("team-")
+        nodes = leads[body["key_type"]]
+        return COORDINATED | {"node_id": nodes[partition_of(body["key"], len(nodes))]}
+
+    counts = {0: "4", 1: "2"}
+    settings = {facts.COUNTS[name]: Setting(counts[kind]) for name, kind in facts.INTERNAL.items()}
+    found = internal(settings, "team-", FindCoordinator=coordinator, Metadata=hidden())
+    assert found == {"__consumer_offsets": (4, 2), "__transaction_state": (2, 0)}
+
+
+def test_topics_that_may_not_be_described_have_as_many_partitions_as_kafka_gives_them():
+    here = COORDINATED | {"node_id": 2}
+    found = internal(FindCoordinator=here, Metadata=hidden())
+    assert found == dict.fromkeys(facts.INTERNAL, (50, 0))
+
+
+def test_topics_of_which_nobody_tells_anything_are_unknown():
+    refused = COORDINATED | {"error_code": 30}
+    assert internal(FindCoordinator=refused, Metadata=hidden()) == {}
 
 
 def test_topics_that_are_being_made_are_waited_for():
