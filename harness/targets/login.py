@@ -61,9 +61,19 @@ _NOT_TLS = "does the listener speak TLS at all?"
 _IS_TLS = "; a listener with TLS wants security.protocol=SASL_SSL"
 _NO_SASL = "a listener without SASL wants security.protocol=PLAINTEXT, or SSL"
 _NO_CERTIFICATE = "; ssl.keystore.location names the certificate to show, where one is wanted"
+# What OpenSSL makes of the alerts that refuse a certificate (RFC 8446, section 6.2); 2.8's are read
+# with the wrong keys.
+_OF_CERTIFICATES = ("certificate", "unknown_ca", "bad_record_mac")
 _TOKEN = re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*")  # a JSON Web Token
 _SHORTEST = 3  # characters of a secret that can be looked for in a text
 Ranges = dict[int, tuple[int, int]]
+_NO_NAME = "ssl.endpoint.identification.algorithm= (empty) asks for no name"
+_OWNER = "the broker needs a new one"
+_HELP = {  # what helps, by OpenSSL's X509_V_ERR_ codes
+    10: _OWNER,  # CERT_HAS_EXPIRED
+    62: _NO_NAME,  # HOSTNAME_MISMATCH
+    64: _NO_NAME,  # IP_ADDRESS_MISMATCH
+}
 
 
 class BadLogin(ValueError):
@@ -217,13 +227,12 @@ class Login:
             raise NotLoggedIn(self._why(text)) from fault
 
     def _of_tls(self, fault: Exception) -> str:
-        """What to give where the peer ends TLS for want of a certificate, as TLS 1.3 has it: late.
-        2.8 says so in a way that cannot be read ("bad record mac").
-        """
+        """What to give where the peer ends TLS for want of a certificate, in TLS 1.3 late."""
         reason = (fault.reason or "").lower() if isinstance(fault, ssl.SSLError) else ""
         tls = self.settings.tls
         shows_none = tls is not None and tls.keys is None
-        return _NO_CERTIFICATE if shows_none or "certificate" in reason else ""
+        is_about_it = any(word in reason for word in _OF_CERTIFICATES)
+        return _NO_CERTIFICATE if shows_none or is_about_it else ""
 
     def _asked(self, stream: socket.socket, deadline: float) -> Ranges:
         body = _answer(stream, _VERSIONS, 0, {}, deadline)
@@ -304,10 +313,7 @@ def _secrets(properties: Mapping[str, str]) -> Iterator[str]:
 
 def _help(fault: ssl.SSLCertVerificationError) -> str:
     """Which property it is a matter of."""
-    names = (62, 64)  # X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH
-    if fault.verify_code in names:
-        return "ssl.endpoint.identification.algorithm= (empty) asks for no name"
-    return "ssl.truststore.location names whom to trust"
+    return _HELP.get(fault.verify_code, "ssl.truststore.location names whom to trust")
 
 
 def _short(fault: Exception) -> str:

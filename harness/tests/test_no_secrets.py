@@ -8,6 +8,7 @@ for what SASL makes of it, and for its encodings.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import lzma
 import os
 import subprocess
@@ -19,10 +20,14 @@ from pathlib import Path
 
 import pytest
 
+from touchstone.harness.run import pcap
 from touchstone.harness.tests.targets.secured import Secured, secured, written
+from touchstone.harness.tests.witness import golden
 from touchstone.reference_impl.tests.client.security.listeners import PASSWORD, USER
+from touchstone.reference_impl.wire import headers
+from touchstone.reference_impl.wire.apis import by_name
 
-pytestmark = pytest.mark.slow  # 15 s: three runs in processes of their own
+pytestmark = pytest.mark.slow  # 20 s: runs in processes of their own
 SECONDS = 240
 CASE = "test_batches_above_max_message_bytes_are_refused"
 # PLAIN's token, SCRAM's messages, a login module, and how a key begins.
@@ -85,6 +90,19 @@ def test_what_is_looked_for_is_found(tmp_path):
     }  # fmt: skip
 
 
+def test_a_login_in_a_capture_is_found(tmp_path):
+    """As it would lie there if connections were written down from their beginning."""
+    body = {"auth_bytes": f"\0{USER}\0{PASSWORD}".encode()}
+    frame = headers.encode_request(by_name("SaslAuthenticate").key, 2, 1, "test", body)
+    said = golden("4.3")
+    sent = next(event for event in said.events if event.direction == "sent")
+    logged_in = dataclasses.replace(said, events=(dataclasses.replace(sent, raw=frame),))
+    (tmp_path / "a.pcap").write_bytes(pcap.dumps([logged_in]))
+    assert f"{tmp_path / 'a.pcap'}: {PASSWORD.encode()!r}" in leaks(tmp_path)
+    (tmp_path / "a.pcap").write_bytes(pcap.dumps([said]))
+    assert leaks(tmp_path) == []
+
+
 @pytest.mark.parametrize(
     ("listener", "mechanism"),
     [("SASL_PLAINTEXT", "PLAIN"), ("SASL_SSL", "SCRAM-SHA-256"), ("SSL", "a certificate")],
@@ -106,7 +124,12 @@ def test_a_run_with_a_difference_leaves_nothing_of_a_login(broker, tmp_path, lis
         "--command-config", str(path), "--out", str(results / "again"), cwd=tmp_path,
     )  # fmt: skip
     assert again.returncode == 1, again.stdout + again.stderr
-    assert leaks(results, done.stdout, done.stderr, again.stdout, again.stderr) == []
+    shown = run("touchstone", "diff", str(bundle), "--all", "--hex", "--pcap",
+                str(results / "one.pcap"), cwd=tmp_path)  # fmt: skip
+    assert shown.returncode == 1, shown.stdout + shown.stderr
+    assert len(list(results.rglob("*.pcap"))) > 1  # that one, and what the Allure report has
+    said = (text for one in (done, again, shown) for text in (one.stdout, one.stderr))
+    assert leaks(results, *said) == []
 
 
 def test_a_fuzz_run_leaves_nothing_of_a_login(broker, tmp_path):
