@@ -25,6 +25,7 @@ from touchstone.harness.driver.standing import BACK_S, Standing, TargetEnd, Watc
 from touchstone.harness.judgement.verdict import reached
 from touchstone.harness.model import pace, profiles, rights
 from touchstone.harness.model.claim import CaseId, Claim
+from touchstone.harness.model.owner import QUORUM_FEATURE
 from touchstone.harness.model.placeholders import Name, Unresolved, unique
 from touchstone.harness.model.profiles import NO_PROFILES, StatedProfiles
 from touchstone.harness.model.rights import Right
@@ -460,11 +461,20 @@ def _waited(fit: pace.Fit, seen: Transcript, claim: Claim, release: str) -> None
         raise OutOfScope(profiles.too_slow(fit.slow))
 
 
+def _offsets_partitions(endpoint: Endpoint) -> int:
+    """How many partitions __consumer_offsets has: Kafka's default where nobody has set it."""
+    return endpoint.internal.get("__consumer_offsets", (50, 0))[0]
+
+
 CAPABILITIES: dict[str, Callable[[Endpoint, Versions], bool]] = {
     "harm": lambda endpoint, _: bool(endpoint.nodes),  # its brokers can be killed and paused
     "logs": lambda endpoint, _: endpoint.logs is not None,
     # the claim is about a cluster that has no other broker
     "only-broker": lambda endpoint, _: len(endpoint.ids) <= 1,
+    # the claim counts with offsets.topic.num.partitions as Kafka has it
+    "offsets-in-50-partitions": lambda endpoint, _: _offsets_partitions(endpoint) == 50,
+    # voters that the settings name: no request adds one, and none is taken away
+    "fixed-voters": lambda endpoint, _: not endpoint.finalized.get(QUORUM_FEATURE),
     # the claim is about ids themselves, which are translated on clusters that have their own
     "ids-as-they-are": lambda endpoint, _: not endpoint.ids,
     # the claim is about clients that have not said who they are, and ours are logged in

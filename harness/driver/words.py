@@ -14,6 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 from touchstone.harness.driver.placement import Placement
+from touchstone.harness.model import owner
+from touchstone.harness.model.owner import TopicsByDefault
 from touchstone.harness.model.pace import Fit, RaisedTimeouts
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.model.target import Endpoint
@@ -29,7 +31,11 @@ class Words:
             racks=_racks(scenario, endpoint),
             partitions={topic: home for topic, (_, home) in endpoint.internal.items() if home > 0},
             alone=scenario.brokers == 1 and len(endpoint.ids) > 1,
+            owner=owner.of(endpoint.settings or {}, endpoint.finalized).without(
+                name for name, _ in scenario.shape.config
+            ),
         )
+        self._by_default = TopicsByDefault() if self._names.owner.partitions else None
         self._placement = Placement(endpoint.ids[0]) if self._names.alone else None
         self._raised = RaisedTimeouts(fit.least, _questions(scenario))
         self._counts: dict[str, int] = {}
@@ -38,7 +44,10 @@ class Words:
     @property
     def translation(self) -> Translation:
         """As far as the case has come: values that were raised belong to it."""
-        return replace(self._names, configs=self._raised.configs, counts=self._counts)
+        names = self._by_default.names if self._by_default else frozenset()
+        return replace(
+            self._names, configs=self._raised.configs, counts=self._counts, by_default=names
+        )
 
     @property
     def more_s(self) -> float:
@@ -49,6 +58,8 @@ class Words:
         """A request's body as this endpoint is to get it."""
         if not self._needed:
             return body
+        if self._by_default is not None:
+            self._by_default.learn(api, body)
         found = self._names.request(self._raised.request(api, body))
         return found if self._placement is None else self._placement.request(api, found)
 

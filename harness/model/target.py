@@ -110,10 +110,15 @@ def setting(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A broker's setting in force; `dynamic`: it can be changed while the broker runs."""
+    """A broker's setting in force; `dynamic`: it can be changed while the broker runs. `written`
+    are its values by where its owner has written them (see `owner`), the first counts; `default` is
+    Kafka's, where that is told.
+    """
 
     value: str | None
     dynamic: bool = False
+    written: tuple[tuple[int, str | None], ...] = ()
+    default: str | None = None
 
 
 class Node(Protocol):
@@ -146,7 +151,8 @@ class Endpoint:
     internal topic how many partitions it has and which of them is the scenario's partition 0,
     where the cluster did not get the shape's settings; below 0 where the broker that is to lead it
     leads none. `listeners` are the addresses of listeners beside the first, by name, broker by
-    broker in the order of the scenario's numbers.
+    broker in the order of the scenario's numbers. `finalized` are the levels of features that a
+    cluster of somebody else's tells.
     """
 
     bootstrap: tuple[Address, ...]
@@ -159,6 +165,7 @@ class Endpoint:
     internal: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     started: float | None = None  # by time.monotonic(), of a cluster that the harness starts
     listeners: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
+    finalized: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def coordinates_nothing(self) -> bool:

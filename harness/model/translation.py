@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from touchstone.harness.model.owner import Owner
 from touchstone.reference_impl.wire.schema import Struct
 
 # Fields whose integers are broker ids, in whatever request or response they stand.
@@ -36,6 +37,7 @@ NODE_FIELDS = frozenset(
     }
 )  # fmt: skip
 BROKER_RESOURCES = (4, 8)  # BROKER and BROKER_LOGGER are named by the broker's id
+NO_OWNER = Owner()
 NO_LEADER = {"leader_id": 0, "leader_epoch": 0}  # what ShareFetch writes where it tells no leader
 # Fields that tell a group's settings.
 GROUP_SETTING_FIELDS = {
@@ -66,7 +68,8 @@ class Translation:
     the scenario's partition 0. `configs` maps a setting to {value sent: value of the scenario}, for
     values that had to be raised. `alone`: the scenario is about one broker, the cluster has more,
     which the scenario does not see. `counts`: topics that have more partitions here than the
-    scenario knows of, each with its count there.
+    scenario knows of, each with its count there. `owner`: what its owner has set; `by_default` are
+    topics that have as many partitions as he says.
     """
 
     nodes: tuple[int, ...] = ()
@@ -75,13 +78,15 @@ class Translation:
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     alone: bool = False
     counts: Mapping[str, int] = field(default_factory=dict)
+    owner: Owner = NO_OWNER
+    by_default: frozenset[str] = frozenset()
 
     @property
     def needed(self) -> bool:
         """Whether anything is called differently here."""
         plain = self.nodes == tuple(range(len(self.nodes)))
         words = self.racks or self.partitions or self.configs or self.counts
-        return not plain or self.alone or bool(words)
+        return not plain or self.alone or bool(words) or self.owner.needed
 
     @cached_property
     def _to_target(self) -> dict[int, int]:
@@ -105,6 +110,8 @@ class Translation:
             "partitions": dict(self.partitions),
             "configs": {name: dict(values) for name, values in self.configs.items()},
             "alone": self.alone, **({"counts": dict(self.counts)} if self.counts else {}),
+            **({"owner": self.owner.to_json()} if self.owner.needed else {}),
+            **({"by_default": sorted(self.by_default)} if self.by_default else {}),
         }  # fmt: skip
 
     @classmethod
@@ -116,6 +123,8 @@ class Translation:
             configs=stored["configs"],
             alone=stored["alone"],
             counts=stored.get("counts", {}),
+            owner=Owner.from_json(stored["owner"]) if "owner" in stored else NO_OWNER,
+            by_default=frozenset(stored.get("by_default", ())),
         )
 
     def node(self, number: int) -> int:
@@ -138,6 +147,7 @@ class Translation:
         words = _Words(self._to_scenario, self.racks, self.partitions, self.configs, quoted=True)
         found: Struct = _walked(body, words)
         found = _only_known(found, self.counts) if self.counts else found
+        found = self.owner.answer(found, self.by_default) if self.owner.needed else found
         return _only_first(found, len(self.nodes)) if self.alone else found
 
 

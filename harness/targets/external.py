@@ -50,6 +50,7 @@ class ExternalTarget:
         self._nobody: str | None = None
         self._versions: Versions | None = None
         self._settings: dict[str, Setting] | None = None
+        self._finalized: dict[str, int] | None = None
         self.coordinators = True  # whether to look who leads internal topics, which makes them
         self._internal: dict[int, dict[str, tuple[int, int]]] = {}  # by leader
         self.prefix = ""  # with which names begin that it is asked about
@@ -116,6 +117,7 @@ class ExternalTarget:
             ids=ids, racks=racks, settings=self.settings(),
             internal=self._internal_topics(ids[0] if one else ids[1]),
             listeners=facts.listeners(self.settings(), self._reached(sight)[0]),
+            finalized=self.finalized(),
         )  # fmt: skip
 
     def finds_nobody(self) -> str | None:
@@ -246,6 +248,14 @@ class ExternalTarget:
                         self._reached(sight), self._home(sight), self.advertised(), SECONDS
                     )
         return self._settings
+
+    def finalized(self) -> dict[str, int]:
+        """The levels of its finalized features; empty where it does not tell them."""
+        if self._finalized is None:
+            self._finalized = {}
+            with contextlib.suppress(probe.NotReady):
+                self._finalized = facts.finalized(self.addresses[0], self.advertised(), SECONDS)
+        return self._finalized
 
     def alter(self, changes: Mapping[str, str | None]) -> str | None:
         """Change dynamic settings of all brokers; why that was refused, in words."""

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from touchstone.harness.driver.brokers import Question, pauses
+from touchstone.harness.model import owner
 from touchstone.harness.model.target import Address, Setting, Versions
 from touchstone.harness.model.translation import partition_of
 from touchstone.harness.targets import probe
@@ -50,14 +51,28 @@ WAIT_S = 20.0  # for internal topics that are made when they are first asked for
 def settings(address: Address, node: int, offered: Versions, seconds: float) -> dict[str, Setting]:
     """The settings in force of one broker by DescribeConfigs; empty where it does not tell."""
     resource = {"resource_type": BROKER, "resource_name": str(node), "configuration_keys": None}
-    body = {"resources": [resource], "include_synonyms": False, "include_documentation": False}
+    body = {"resources": [resource], "include_synonyms": True, "include_documentation": False}
     answer = asked(address, "DescribeConfigs", 1, body, offered, seconds)
     rows = (answer or {}).get("results") or ()
-    return {
-        config["name"]: Setting(config["value"], not config["read_only"])
-        for row in rows
-        for config in row["configs"] or ()
-    }
+    return {config["name"]: _setting(config) for row in rows for config in row["configs"] or ()}
+
+
+def _setting(config: Mapping[str, Any]) -> Setting:
+    """One row of the answer; version 0 only tells whether a setting was written anywhere."""
+    own = [row for row in config.get("synonyms") or () if row["name"] == config["name"]]
+    written = tuple((row["source"], row["value"]) for row in own if row["source"] in owner.OWNERS)
+    if "is_default" in config and not config["is_default"]:
+        written = ((owner.FILE, config["value"]),)
+    default = next((row["value"] for row in own if row["source"] == owner.DEFAULT), None)
+    return Setting(config["value"], not config["read_only"], written, default)
+
+
+def finalized(address: Address, offered: Versions, seconds: float) -> dict[str, int]:
+    """The level of each feature that the cluster has finalized; empty where it does not tell."""
+    body = {"client_software_name": "touchstone", "client_software_version": "1"}
+    answer = asked(address, "ApiVersions", 4, body, offered, seconds) or {}
+    rows = answer.get("finalized_features") or ()
+    return {row["name"]: row["max_version_level"] for row in rows}
 
 
 def listeners(settings: Mapping[str, Setting], host: str) -> dict[str, tuple[Address, ...]]:

@@ -97,7 +97,8 @@ def test_version_0_asks_for_no_downgrade(case):
 
 
 @claim("controller.a-downgrade-goes-down", evidence=("KIP-778",), api=API,
-       versions=range_(API, 1), releases="3.9+", kind=(SAFE, UNSAFE))  # fmt: skip
+       versions=range_(API, 1), releases="3.9+", kind=(SAFE, UNSAFE),
+       capabilities=("fixed-voters",))  # fmt: skip
 def test_a_downgrade_goes_down(case):
     """UpdateFeatures with a downgrade type and a higher level answers INVALID_UPDATE_VERSION."""
     return case.scenario(

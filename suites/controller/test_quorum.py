@@ -22,6 +22,7 @@ CODES = "topics[*].partitions[*].error_code"
 DIRECTORY, NO_DIRECTORY = bytes(range(16)), bytes(16)
 LISTENERS = [{"name": "CONTROLLER", "host": "localhost", "port": 9093}]
 KRAFT = {"releases": "3.9+"}
+FIXED = KRAFT | {"capabilities": ("fixed-voters",)}
 
 
 def describe_quorum(version, *partitions, topic=METADATA, name="quorum"):
@@ -108,7 +109,7 @@ def test_only_the_metadata_has_a_quorum(case):
 
 
 @claim("controller.a-fixed-quorum-takes-no-voters", evidence=("KIP-853",), api="AddRaftVoter",
-       **KRAFT)  # fmt: skip
+       **FIXED)  # fmt: skip
 def test_a_fixed_quorum_takes_no_voters(case):
     """AddRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
     return case.scenario(
@@ -118,7 +119,7 @@ def test_a_fixed_quorum_takes_no_voters(case):
 
 
 @claim("controller.a-fixed-quorum-loses-no-voters", evidence=("KIP-853",), api="RemoveRaftVoter",
-       **KRAFT)  # fmt: skip
+       **FIXED)  # fmt: skip
 def test_a_fixed_quorum_loses_no_voters(case):
     """RemoveRaftVoter on a quorum with static voters answers UNSUPPORTED_VERSION."""
     return case.scenario(

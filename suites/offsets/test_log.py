@@ -353,6 +353,7 @@ def test_the_offsets_topic_has_segments_as_told(case):
     "offsets.groups-have-a-partition-by-java-hash",
     evidence=("OFFS-14", "OFFS-15", "GROUP-03"),
     switches=("groups-placed-by-mask",),
+    capabilities=("offsets-in-50-partitions",),
     called=tuple(PLACES),
     full=True,
     api="OffsetCommit",
