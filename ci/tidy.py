@@ -375,8 +375,7 @@ def expression(file: File) -> Iterator[Problem]:
     """
     if file.is_test or not file.path.startswith("reference_impl/"):
         return
-    calls = ((name, node) for name, f in functions(file.tree) for node in ast.walk(f))
-    for name, node in calls:
+    for name, node in ((name, node) for name, f in functions(file.tree) for node in ast.walk(f)):
         if not (isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute)):
             continue
         if called(node.func.value) == "re" and not isinstance(node.args[0], ast.Constant):
