@@ -101,11 +101,23 @@ def command(word: str, names: tuple[str, ...], settings: dict[str, str], **optio
 def grounded(word: str, names: tuple[str, ...]) -> Target:
     """The target, started on what the faults need where it has brokers to be started."""
     target = parse(word)
-    wanted = {faults()[name].ISOLATION for name in names if name != campaign.NONE}
-    needed = sorted(_ISOLATIONS_OF.get(target.kind, set()) & wanted)
+    needed = sorted(
+        {
+            name
+            for name in _wanted(target, names).values()
+            if ISOLATIONS[name]().unsupported() is None
+        }
+    )
     if needed and isinstance(target, Isolable):
         target.isolate(lambda: Isolations([ISOLATIONS[name]() for name in needed]))
     return target
+
+
+def _wanted(target: Target, names: tuple[str, ...]) -> dict[str, str]:
+    """The isolation that each fault needs of brokers that this target starts, by the fault."""
+    can = _ISOLATIONS_OF.get(target.kind, set())
+    needs = {name: faults()[name].ISOLATION for name in names if name != campaign.NONE}
+    return {fault: need for fault, need in needs.items() if need in can}
 
 
 def main(
@@ -163,6 +175,9 @@ def started(
         return None, []
     cluster = FaultTarget(target.kind, endpoint)
     refused = campaign.unsupported(names, cluster)
+    for name, need in _wanted(target, names).items():  # what the machine lacks says more
+        if name in refused:
+            refused[name] = ISOLATIONS[need]().unsupported() or refused[name]
     for name, why in refused.items():
         click.echo(f"UNSUPPORTED  {name} on {target.name}: {why}")
     return cluster, [name for name in names if name not in refused]

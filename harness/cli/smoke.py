@@ -81,7 +81,7 @@ def command(word: str | None, client: str | None, release: str | None) -> None:
     """
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
-    target = parse(word or "reference")
+    target = parse("reference" if word is None else word)
     if release is not None:
         try:
             chosen_release.check(target, release)

@@ -16,7 +16,13 @@ from pathlib import Path
 from random import Random
 from typing import Protocol
 
-from touchstone.harness.checkers.histories import CONFORMS, INCONCLUSIVE, Report, judge
+from touchstone.harness.checkers.histories import (
+    CONFORMS,
+    DIVERGES,
+    INCONCLUSIVE,
+    Report,
+    judge,
+)
 from touchstone.harness.driver import brokers
 from touchstone.harness.driver.workload import Plan, Workload
 from touchstone.harness.model import history as histories
@@ -26,6 +32,7 @@ from touchstone.harness.nemesis.fault_target import FaultTarget
 WITHOUT_FAULT_S = 0.8  # before each fault
 HOLD_S = (1.0, 3.0)  # how long a fault lasts, drawn between these
 RECOVERY_S, DRAIN_S = 60.0, 120.0
+LOOK_S = 0.1
 NONE = "none"
 
 
@@ -49,6 +56,8 @@ class Outcome:
     report: Report
     bites: list[Bite] = field(default_factory=list)
     whole: bool = True  # every partition was read to its end, in sync again
+    stalled: str = ""  # that nothing was acknowledged any more, and since when
+    stuck: Sequence[str] = ()  # clients that did not end
 
     @property
     def why_not(self) -> list[str]:
@@ -56,10 +65,13 @@ class Outcome:
         reasons = [str(bite) for bite in self.bites if bite.proof is None]
         if not self.whole:
             reasons.append("not every partition came to be in sync and read to its end")
-        return reasons
+        reasons += [f"{name} did not end; its operations are unknown" for name in self.stuck]
+        return [self.stalled, *reasons] if self.stalled else reasons
 
     @property
     def verdict(self) -> str:
+        if self.stalled:
+            return DIVERGES
         found = self.report.verdict
         return INCONCLUSIVE if found == CONFORMS and self.why_not else found
 
@@ -87,6 +99,7 @@ def run(
         brokers.whole(address, cluster.endpoint.brokers, RECOVERY_S)
     random = Random(f"{plan.seed}/nemesis")  # small seeds alone begin much alike
     bites: list[Bite] = []
+    stalled = ""
     with Workload(plan, path) as workload:
         until = time.perf_counter() + seconds
         while time.perf_counter() < until:
@@ -95,10 +108,27 @@ def run(
             if name != NONE:
                 bites.append(bite(cluster, workload, name, random))
                 say(f"{bites[-1]}; {workload.recorder.counts['send ok']} sends acknowledged")
+                stalled = _stalled(workload, name)
+                if stalled:
+                    break
         whole = workload.finish(DRAIN_S)
     with path.open(encoding="utf-8") as lines:
         report = judge(histories.read(lines, str(path)))
-    return Outcome(path, report, bites, whole)
+    return Outcome(path, report, bites, whole, stalled, workload.stuck)
+
+
+def _stalled(workload: Workload, name: str) -> str:
+    """Wait until something is acknowledged after this fault; returned is that nothing is, or "".
+
+    Whoever is well again serves: each of these faults undoes itself, and Kafka goes on after it.
+    """
+    counts = workload.recorder.counts
+    before, until = counts["send ok"], time.perf_counter() + RECOVERY_S
+    while counts["send ok"] == before and any(workload.plan.acks) and workload.plan.producers:
+        if time.perf_counter() > until:
+            return f"nothing was acknowledged for {RECOVERY_S:.0f} s after {name} was over"
+        workload.over.wait(LOOK_S)
+    return ""
 
 
 def bite(cluster: FaultTarget, workload: Harmed, name: str, random: Random) -> Bite:

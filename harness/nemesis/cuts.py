@@ -6,6 +6,7 @@ are objects that can be cut and that count what they refused.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,13 +20,16 @@ CHAINS = {"INPUT": "-s", "OUTPUT": "-d"}  # who is dropped where
 def unsupported(cluster: FaultTarget) -> str | None:
     if len(cluster.brokers) < 2:
         return "a broker that is alone has nobody to be cut off from"
-    return no_way(cluster)
+    return no_way(cluster, "iptables")
 
 
-def no_way(cluster: FaultTarget) -> str | None:
-    if cluster.running or cluster.network:
+def no_way(cluster: FaultTarget, tool: str) -> str | None:
+    """Return why nothing can be done to the ways between brokers with this program."""
+    if cluster.running:
         return None
-    return "its brokers have no network of their own here"
+    if cluster.network is None:
+        return "its brokers have no network of their own here"
+    return None if shutil.which(tool) else f"no {tool}"
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from touchstone.harness.nemesis import evidence
-from touchstone.harness.nemesis.cuts import no_way as unsupported
+from touchstone.harness.nemesis.cuts import no_way
 from touchstone.harness.nemesis.fault_target import FaultTarget, given
 
 __all__ = ["ISOLATION", "SENTENCE", "inflicted", "unsupported"]
@@ -22,6 +22,10 @@ SENTENCE = "A broker's link carries a few kilobytes a second."
 ISOLATION = "namespaces"
 BUCKET = ("tbf", "rate", "64kbit", "burst", "1600", "latency", "4s")
 LATER_MS = 400
+
+
+def unsupported(cluster: FaultTarget) -> str | None:
+    return no_way(cluster, "tc")
 
 
 @contextmanager

@@ -78,13 +78,16 @@ def find(results: Iterable[str]) -> list[Path]:
     for argument in results:
         path = Path(argument)
         if path.is_dir():
-            inside = [p for p in sorted(path.rglob("*.jsonl")) if not is_other(p)]
+            files = (p for p in sorted(path.rglob("*.jsonl")) if p.is_file())
+            inside = [p for p in files if not is_other(p)]
         elif path.name == fuzz_rows.NAME:
             continue
         elif path.is_file():
             inside = [path]
         else:
             matches = [Path(p) for p in sorted(glob.glob(argument, recursive=True))]
+            if matches == [path]:
+                raise NotResults(f"{argument}: not a file")
             if not matches:
                 raise NotThere(f"{argument}: no such file or folder, and no file matches it")
             inside = find(str(match) for match in matches)

@@ -28,7 +28,7 @@ class Accounts:
 
 def server():
     return Server(
-        MECHANISM, Accounts(), checks_nonce=True, hears_extensions=True, token_sessions_end=True
+        MECHANISM, Accounts(), repeats_nonce="whole", hears_extensions=True, token_sessions_end=True
     )
 
 

@@ -52,7 +52,6 @@ from touchstone.reference_impl.broker.replication.replicas import Logs, Replicas
 from touchstone.reference_impl.cluster.topology import Change, Cluster
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.wire.apis import API
-from touchstone.reference_impl.wire.codec import decode
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.headers import (
     API_VERSIONS,
@@ -63,6 +62,7 @@ from touchstone.reference_impl.wire.headers import (
     encode_response,
     encode_response_parts,
 )
+from touchstone.reference_impl.wire.late_tags import decode_known
 from touchstone.reference_impl.wire.schema import Struct
 
 if TYPE_CHECKING:
@@ -360,7 +360,7 @@ class Broker:
                 return self._version_fallback(connection, header)
             raise _UnreadableRequest(f"key {key} version {version} is not served")
         header, at = decode_request_header(frame)
-        body, _ = decode(API[key].request, version, frame, at, fill=True)
+        body = decode_known(API[key].request, version, frame, at, self.persona.newest(key))
         return Request(header, body, connection, len(frame))
 
     def _served(self, connection: Connection, key: int, version: int) -> bool:

@@ -177,6 +177,8 @@ class Cluster:
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
         self.random = random
+        # The time of day at a broker's instant (ms): what logs are told. Timers go by the instant.
+        self.wall: Callable[[int], int] = lambda now: now
         self.cluster_id = random_cluster_id(random)
         self.controller_id = min(self.brokers, default=-1)
         self.topic_defaults: dict[str, str] = {}

@@ -156,9 +156,12 @@ class RunningCluster:
         return self.server.call(read).result(LIFE_SECONDS)
 
     def jump(self, ms: int) -> None:
-        """The wall clock of all brokers is so many milliseconds ahead of the machine's."""
+        """The wall clock of all brokers is so many milliseconds ahead of the machine's.
+
+        What is stamped from now on says so, and records are as old as it says; sessions, leases and
+        timeouts do not notice. `advance` lets time pass for them too.
+        """
         self.clock.ahead = ms
-        self.server.wake()  # what is due by the new time is due now
 
     def advance(self, ms: int) -> None:
         """Let `ms` milliseconds pass for all brokers at once; return when what fell due is done.
@@ -169,7 +172,7 @@ class RunningCluster:
         """
         if ms < 0:
             raise ValueError(f"time goes forward: {ms} ms are below 0")
-        goal, least = self.clock.ahead + ms, 1 + ms // _MOST_STEPS
+        goal, least = self.clock.advanced + ms, 1 + ms // _MOST_STEPS
         while not self.server.call(partial(self._step, goal, least)).result(LIFE_SECONDS):
             pass
         self.server.call(lambda now: None).result(LIFE_SECONDS)  # the last step's turn is over
@@ -177,9 +180,9 @@ class RunningCluster:
     def _step(self, goal: int, least: int, now: int) -> bool:
         """Turn the clock to what is due next, by `least` milliseconds or more; True at the goal."""
         due = self.server.deadline()
-        ahead = goal if due is None else self.clock.ahead + max(least, due - now)
-        self.clock.ahead = min(goal, ahead)
-        return self.clock.ahead == goal
+        advanced = goal if due is None else self.clock.advanced + max(least, due - now)
+        self.clock.advanced = min(goal, advanced)
+        return self.clock.advanced == goal
 
     def _until(self, begin: Callable[[int, Callable[[], None]], None]) -> None:
         over = threading.Event()
@@ -281,6 +284,7 @@ def build(
             nodes.append(_node(number, endpoints, settings.inter_broker, rack))
         reachable = server.links.reaches_registry
         cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)
+        cluster.wall = clock.wall
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)

@@ -29,6 +29,7 @@ from touchstone.reference_impl.io.client import Client
 
 COORDINATORS_MS = 30_000  # a first one makes its topic of fifty partitions
 CREATE_S, AGAIN_S = 30.0, 0.5
+END_S = 60.0  # for a member to end its round, many times what any of its requests may take
 IN_SYNC_S = 60.0  # for replicas to catch up once every fault is undone
 
 
@@ -83,6 +84,7 @@ class Workload:
         self.recorder = Recorder(path, plan.promised)
         self.over = threading.Event()
         self.members = self._members()
+        self.stuck: list[str] = []  # members that did not end when they were told to
 
     def __enter__(self) -> Workload:
         try:
@@ -109,11 +111,13 @@ class Workload:
         self.recorder.end(self.recorder.begin("nemesis", "fault", what=what, **about))
 
     def halt(self) -> None:
-        """Everybody ends the round they are in. Raises Broken for a member that failed."""
+        """Everybody ends the round they are in; who does not in `END_S` is left, and is `stuck`."""
         self.over.set()
+        until = time.perf_counter() + END_S
         for member in self.members:
             if member.ident is not None:
-                member.join()
+                member.join(max(0.0, until - time.perf_counter()))
+        self.stuck = [member.name for member in self.members if member.is_alive()]
 
     def finish(self, seconds: float) -> bool:
         """Halt, wait for the replicas, read all to the end; whether that came about in time."""

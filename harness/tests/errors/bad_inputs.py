@@ -83,6 +83,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "smoke": (
         ("", 4, "name a --target, or a --client"),
         ("--target refrence", 4, "did you mean reference?"),
+        ("--target=", 4, "is neither HOST:PORT"),
         ("--target localhost", 4, "is neither HOST:PORT"),
         ("--target localhost:0", 4, "0 is no port"),
         ("--target localhost:99999", 4, "99999 is no port"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,15 @@ def test_find_says_what_it_did_not_find(tmp_path: Path) -> None:
     with pytest.raises(inputs.NotResults, match=r"nowhere: no such file"):
         inputs.find([str(tmp_path / "nowhere")])
     with pytest.raises(inputs.NotResults, match=r"no result file"):
+        inputs.find([str(tmp_path)])
+
+
+def test_find_refuses_what_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for name in (str(tmp_path / "pipe.jsonl"), "/dev/zero"):
+        with pytest.raises(inputs.NotResults, match=r"not a file"):
+            inputs.find([name])
+    with pytest.raises(inputs.NotResults, match=r"no result file|not a file"):
         inputs.find([str(tmp_path)])
 
 

@@ -78,7 +78,7 @@ class LogManager:
         for replica in replicas:
             config = self._broker.config_of(replica.topic)
             try:
-                dropped = retain(replica.log, config, now)
+                dropped = retain(replica.log, config, self._broker.cluster.wall(now))
             except Exception:  # the others are not to suffer for it
                 LOG.exception("retention of %s failed", replica.log.name)
                 continue
@@ -97,7 +97,7 @@ class LogManager:
         older = self._number("transactional.id.expiration.ms", 604_800_000)
         most_idle = self._number("producer.id.expiration.ms", older)
         for replica in self._broker.replicas:
-            replica.log.producers.forget_idle(now, most_idle)
+            replica.log.producers.forget_idle(self._broker.cluster.wall(now), most_idle)
 
     # --- compaction --------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class LogManager:
     def _work(self, now: int) -> None:
         """Do one piece of a cleaning, or look whether there is one to do."""
         if self._running is None:
-            self._running = self._next(now)
+            self._running = self._next(self._broker.cluster.wall(now))
         if self._running is None:
             self._retain(self._replicas(compact=True), now)
             self._remind_cleaner(now + max(1, self._number("log.cleaner.backoff.ms", 15_000)))

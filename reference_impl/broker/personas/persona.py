@@ -58,6 +58,12 @@ class Persona:
     def listed(self, *, controller: bool = False) -> Ranges:
         return self.controller_listener if controller else self.broker_listener
 
+    def newest(self, key: int) -> int:
+        """The newest version of this request that the release lists, to anybody; -1 for none."""
+        return max(
+            rows.get(key, (0, -1))[1] for rows in (self.broker_listener, self.controller_listener)
+        )
+
     def serves(self, key: int, version: int, *, controller: bool = False) -> bool:
         """Whether such a request is answered at all; what is not served closes the connection."""
         hidden = {} if controller else self.unlisted_but_served

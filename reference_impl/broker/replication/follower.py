@@ -313,7 +313,7 @@ class Fetcher:
         log = replica.log
         before = log.marks()
         if row["records"]:
-            size = log.append_as_follower(row["records"], now=now)
+            size = log.append_as_follower(row["records"], now=self._broker.cluster.wall(now))
             if self._broker.replicas.observer is not None:
                 self._broker.replicas.observer.replicated(size)
             quota = self._broker.replicas.follower_quota

@@ -144,8 +144,8 @@ class Replicas:
         try:
             if acks == ALL and replica.too_few:
                 raise LogError(ErrorCode.NOT_ENOUGH_REPLICAS, "the in-sync set is too small")
-            epoch = replica.leader_epoch
-            result = replica.log.append(records, now=now, leader_epoch=epoch, origin=origin)
+            epoch, wall = replica.leader_epoch, self._broker.cluster.wall(now)
+            result = replica.log.append(records, now=wall, leader_epoch=epoch, origin=origin)
         except LogError as refused:
             if self.observer is not None:
                 self.observer.appended(replica.topic, len(records), None, refused.code)

@@ -236,9 +236,11 @@ class SaslAuthenticator:
         exchange = self._exchange
         if exchange is None:
             raise CredentialsRefused
-        answer = exchange.evaluate(token, now)
+        wall = self._broker.cluster.wall(now)  # tokens name times of day
+        answer = exchange.evaluate(token, wall)
         if exchange.user is not None:
-            self._complete(Principal(_USER, exchange.user), exchange.expires, now)
+            expires = None if exchange.expires is None else exchange.expires - wall + now
+            self._complete(Principal(_USER, exchange.user), expires, now)
             self._connection.by_token = exchange.by_token
         return answer
 

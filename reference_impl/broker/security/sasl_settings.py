@@ -199,6 +199,6 @@ def _scram(name: str, persona: Persona, accounts: ScramAccounts) -> Callable[[],
         name,
         accounts,
         token_sessions_end=persona.quirk("sasl.token-sessions-end"),
-        checks_nonce=persona.quirk("sasl.scram-checks-nonces"),
+        repeats_nonce=persona.quirk("sasl.scram-nonce-is-repeated"),
         hears_extensions=persona.quirk("sasl.scram-hears-extensions"),
     )

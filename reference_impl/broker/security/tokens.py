@@ -43,7 +43,7 @@ class TokenRequests:
     """The tokens of the cluster, as one broker serves them. Refusals are ApiErrors."""
 
     def __init__(self, broker: Broker) -> None:
-        self._tokens = broker.cluster.delegation_tokens
+        self._tokens, self._wall = broker.cluster.delegation_tokens, broker.cluster.wall
         self._kraft = broker.persona.kraft
         self._key = secret_key(broker.config)
         self._longest = broker.number(MAX_LIFETIME, 7 * _DAY_MS)
@@ -64,6 +64,7 @@ class TokenRequests:
         """The token, and its secret. Another's token wants CREATE_TOKENS of that user (KIP-373);
         without an authorizer (`access` is None) everybody may make it.
         """
+        now = self._wall(now)
         self._check_peer(connection)
         if owner and owner != _user(connection) and not self._may_create(owner, access):
             raise ApiError(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
@@ -82,6 +83,7 @@ class TokenRequests:
 
     def renew(self, connection: Connection, secret: bytes, ms: int, now: int) -> int:
         """When the token expires now."""
+        now = self._wall(now)
         self._check_peer(connection)
         token = self._found(secret, now)
         self._check_user(connection, token, now, expired_first=self._kraft)
@@ -94,6 +96,7 @@ class TokenRequests:
 
     def expire(self, connection: Connection, secret: bytes, ms: int, now: int) -> int:
         """When the token expires now; at once for a time below 0."""
+        now = self._wall(now)
         self._check_peer(connection)
         token = self._found(secret, now)
         if self._kraft and ms < 0:
@@ -118,6 +121,7 @@ class TokenRequests:
         do not concern who asks want DESCRIBE of the token or DESCRIBE_TOKENS of its owner; without
         an authorizer (`access` is None) everybody sees them (DelegationTokenManager.filterToken).
         """
+        now = self._wall(now)
         self._check_peer(connection)
         key = self._enabled()
         self._scan(now)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+from contextlib import suppress
 
 import pytest
 
+from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.broker.security.mechanism import CredentialsRefused
 from touchstone.reference_impl.broker.security.oauthbearer import OAuthBearer as BearerServer
 from touchstone.reference_impl.broker.security.plain import Plain as PlainServer
@@ -21,6 +23,13 @@ from touchstone.reference_impl.client.security.mechanisms import (
 )
 from touchstone.reference_impl.client.security.unsecured_tokens import UnsecuredLogin
 from touchstone.reference_impl.cluster.scram_keys import of_password
+from touchstone.reference_impl.security.scram import (
+    client_key,
+    salted,
+    signature,
+    stored_key,
+    veiled,
+)
 
 NOW = 1_700_000_000_000
 
@@ -70,12 +79,45 @@ def test_both_sides_of_scram_agree(mechanism, extensions):
     server = ScramServer(
         mechanism,
         Accounts(mechanism),
-        checks_nonce=True,
+        repeats_nonce="whole",
         hears_extensions=True,
         token_sessions_end=True,
     )
     assert finished(server, Scram(mechanism, "a=b,c", "pass, word=", extensions)) == "a=b,c"
     assert server.by_token == bool(extensions)
+
+
+def final_message(answer: bytes, nonce: str, first: str) -> bytes:
+    """The last message of a client that knows the password and says this nonce."""
+    kind = "SCRAM-SHA-256"
+    told = dict(part.split("=", 1) for part in answer.decode().split(","))
+    password, salt = b"pass, word=", base64.b64decode(told["s"])
+    key = client_key(kind, salted(kind, password, salt, int(told["i"])))
+    said = f"c=biws,r={nonce}"
+    proof = signature(kind, stored_key(kind, key), f"{first},{answer.decode()},{said}".encode())
+    return f"{said},p={base64.b64encode(veiled(proof, key)).decode()}".encode()
+
+
+@pytest.mark.parametrize(
+    ("release", "taken"),
+    [("2.8", {"", "x", "other"}), ("3.9", {"", "x"}), ("4.3", {""})],
+)
+def test_a_final_message_repeats_the_nonces_as_its_release_wants(release, taken):
+    """What stands before both nonces; "other" is a nonce without the server's."""
+    found = set()
+    for before in ("", "x", "other"):
+        server = ScramServer(
+            "SCRAM-SHA-256", Accounts("SCRAM-SHA-256"), hears_extensions=True,
+            repeats_nonce=persona(release).quirk("sasl.scram-nonce-is-repeated"),
+            token_sessions_end=True, nonce=lambda: "server",
+        )  # fmt: skip
+        first = "n=a=3Db=2Cc,r=client"
+        answer = server.evaluate(f"n,,{first}".encode(), NOW)
+        nonce = before if before == "other" else f"{before}clientserver"
+        with suppress(CredentialsRefused):
+            server.evaluate(final_message(answer, nonce, first), NOW)
+            found.add(before)
+    assert found == taken
 
 
 def test_both_sides_of_plain_agree():
