@@ -1,8 +1,9 @@
 """What a well-behaved client waits while others send hostile frames: p50 and p99, beside a peer's.
 
 One canary asks ApiVersions, Produce (acks=all, one record) and Fetch in turn on a connection of its
-own. First alone, then beside peers in another process: mutated frames of every kind (`frames`), and
-valid requests of 100 KB with thousands of elements in one array (`wide`).
+own. First alone, then beside peers in another process: mutated frames of every kind (`frames`),
+valid requests of 100 KB with thousands of elements in one array (`wide`), and each of the lanes of
+`attack_lanes`: expressions, payloads, pipelines, answers that nobody reads, groups, topics.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from touchstone.fuzz.generator import TOPICS, Generator, harmless, pairs_of
 from touchstone.fuzz.oracles import SentFrame, sent_frame
 from touchstone.fuzz.runner import Address, Link
 from touchstone.fuzz.widened import Widened, places
+from touchstone.harness.bench import attack_lanes
+from touchstone.harness.bench.attack_lanes import LANES
 from touchstone.harness.bench.contest import (
     Figure,
     Options,
@@ -40,7 +43,7 @@ CANARY = "canary"
 ATTACKERS, SECONDS, TIMEOUT_S, PATIENCE_S = 8, 15.0, 0.5, 20.0
 WIDE_BYTES = 100_000
 SEED = 1
-MIXES = ("frames", "wide")
+MIXES = ("frames", "wide")  # of frames that a campaign plays; then there are lanes
 EVERY = 0.005  # s between two questions of the canary
 
 
@@ -137,7 +140,7 @@ def measured(options: Options, who: str, bootstrap: str) -> dict[str, list[float
     with contextlib.closing(Canary(address)) as canary:
         canary.watch(SECONDS / 5)  # what is made once is made
         found["alone"] = canary.watch(SECONDS / 3)
-        for mix in MIXES:
+        for mix in (*MIXES, *lanes_of(options.release)):
             with attacked(address, mix, options.release) as sent:
                 found[mix] = canary.watch(SECONDS)
             options.say(f"{who}, {mix}: {sent():,} frames beside {len(found[mix])} questions")
@@ -145,6 +148,13 @@ def measured(options: Options, who: str, bootstrap: str) -> dict[str, list[float
         shown = [percentile(waits, share) for share in (50, 99, 100)]
         options.say(f"{who}, {phase}: p50 {shown[0]} ms, p99 {shown[1]} ms, most {shown[2]} ms")
     return found
+
+
+def lanes_of(release: str) -> list[str]:
+    """Those whose API the release has."""
+    table = advertised.table(release)
+    has = {(key, version) for key, (low, high) in table.items() for version in range(low, high + 1)}
+    return [name for name, lane in LANES.items() if lane.needs in has]
 
 
 def percentile(waits: list[float], share: int) -> float:
@@ -172,16 +182,22 @@ def attacked(address: Address, mix: str, release: str) -> Iterator[Callable[[], 
 def _attack(
     address: Address, mix: str, release: str, count: Any, began: Event, over: Event
 ) -> None:
+    def counted() -> None:
+        with count.get_lock():
+            count.value += 1
+        began.set()
+
     def one(seed: int) -> None:
+        if mix in LANES:
+            attack_lanes.run(mix, address, seed, over.is_set, counted)
+            return
         with Link(*address, timeout_s=TIMEOUT_S, settle=lambda: None) as link:
             for sent in frames_of(mix, release, seed):
                 if over.is_set():
                     return
                 with contextlib.suppress(ConnectionError, TimeoutError):
                     play(link, sent)
-                with count.get_lock():
-                    count.value += 1
-                began.set()
+                counted()
 
     threads = [threading.Thread(target=one, args=(SEED + at,)) for at in range(ATTACKERS)]
     for thread in threads:

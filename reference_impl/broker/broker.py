@@ -88,7 +88,7 @@ class Broker:
         thread_time: ThreadTime,
     ) -> None:
         """`logs` are what outlives this broker. It is made by `assembly`."""
-        self.id, self._thread_time = node_id, thread_time
+        self.id, self.thread_time = node_id, thread_time
         self.cluster = cluster
         self.metadata = MetadataView()
         self.persona = persona
@@ -318,7 +318,7 @@ class Broker:
             effects = connection.authenticator.receive(frame, now)
             if effects is not None:
                 return effects
-        began = self._thread_time() if metered else 0
+        began = self.thread_time() if metered else 0
         try:
             request = self.parse(connection, frame)
         except _UnreadableRequest as refusal:
@@ -338,7 +338,7 @@ class Broker:
                 answer = self.handler(request.header.key)(request, now)
         except Exception as fault:
             return self._effects(request, fault, now)
-        request.thread_ns = self._thread_time() - began if metered else 0
+        request.thread_ns = self.thread_time() - began if metered else 0
         return self._effects(request, answer, now)
 
     def _serve_itself(self, key: int, version: int, body: Struct, now: int) -> None:

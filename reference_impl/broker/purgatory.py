@@ -110,6 +110,15 @@ class Purgatory:
             self._next += 1
             heapq.heappush(self._alarm_order, (at, self._next, key))
 
+    def hurry(self, key: WaitKey) -> None:
+        """Let the alarm under this key, if there is one, go off at the next tick."""
+        standing = self._alarms.get(key)
+        if standing is not None:
+            self.remind(key, 0, standing[1])
+
+    def forget_alarm(self, key: WaitKey) -> None:
+        self._alarms.pop(key, None)
+
     def _next_alarm(self) -> int | None:
         order = self._alarm_order
         while order:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import selectors
 import socket
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
 from touchstone.reference_impl.broker.configs.listener_settings import Listener, ListenerSettings
+from touchstone.reference_impl.io import portable
 from touchstone.reference_impl.io.channel import READ, Channel
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.io.connection_rates import ConnectionRates
@@ -34,6 +36,7 @@ _SASL = f"{_SECURITY}.authenticator"
 _TLS = "touchstone.reference_impl.io.tls"
 _JWKS = "touchstone.reference_impl.io.jwks"
 LOG = logging.getLogger("touchstone.server")
+_KEPT_BACK = 32  # descriptors that no connection gets
 _NO_MORE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # sockets, for now
 
 
@@ -73,6 +76,7 @@ class Acceptor:
         self._paused: dict[BoundListener, _Late] = {}  # those above the rate of new connections
         self._refused: list[tuple[int, socket.socket]] = []  # closed at that instant, unread
         self._jwks: dict[tuple[int, str], JwksFile | JwksEndpoint] = {}  # by broker and listener
+        self._descriptors = portable.descriptors()
         self._exhausted = False  # the machine has no socket left; it was said
         self._numbers = 0
 
@@ -178,6 +182,8 @@ class Acceptor:
                 self._wait(listener)
                 return
             try:
+                if not self._has_descriptors(listener):
+                    raise OSError(errno.EMFILE, "few descriptors are left")
                 sock, address = listener.sock.accept()
             except BlockingIOError:
                 self._exhausted = False
@@ -250,6 +256,16 @@ class Acceptor:
         self._exhausted = True
         self._wait(listener)
         self._look_soon()
+
+    def _has_descriptors(self, listener: BoundListener) -> bool:
+        """Whether some are left beside that of another connection: who is connected may still need
+        a module that is not loaded, or a file. The system gives out the lowest number that is free.
+        """
+        if self._descriptors is None:
+            return True
+        next_one = os.dup(listener.sock.fileno())
+        os.close(next_one)
+        return next_one < self._descriptors - _KEPT_BACK
 
     def _wait(self, listener: BoundListener) -> None:
         self._selector.unregister(listener.sock)

@@ -7,10 +7,12 @@ calls `settle`, in that caller's thread, so nothing outside of this file is shar
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable
 
+LOG = logging.getLogger("touchstone.server")
 Job = Callable[[], None]
 
 
@@ -48,3 +50,25 @@ class Background:
             except OSError:  # not durable, then; the next flush in the loop meets the same disk
                 continue
             self._finished.put(then)
+
+
+class LoopSide:
+    """Work of brokers on a thread of its own; what follows happens in the loop's.
+
+    `call(job)` has `job(now)` happen in the loop's thread.
+    """
+
+    def __init__(self, call: Callable[[Callable[[int], None]], object]) -> None:
+        self._background, self._call = Background(), call
+
+    def submit(self, job: Job, then: Job) -> None:
+        """Run `job`; then, whatever became of it, `then`."""
+
+        def run() -> None:
+            try:
+                job()
+            except Exception:
+                LOG.exception("work beside the loop failed")
+            self._call(lambda now: then())
+
+        self._background.submit(run, lambda: None)

@@ -11,6 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.broker import Broker
+from touchstone.reference_impl.broker.data.answer_memory import AnswerMemory
 from touchstone.reference_impl.broker.effects import Connection, Principal
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT
 from touchstone.reference_impl.io.request_memory import RequestMemory
@@ -19,13 +20,14 @@ from touchstone.reference_impl.wire.framing import Frames
 if TYPE_CHECKING:
     from touchstone.reference_impl.io.tls import TlsLayer
 
-READ = selectors.EVENT_READ
+READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class Channel(Connection):
     """A connection with its socket, the frames that wait and the bytes that did not fit."""
 
     __slots__ = (
+        "answers",
         "broker",
         "busy",
         "closing",
@@ -60,6 +62,7 @@ class Channel(Connection):
         self.sock = sock
         self.tls: TlsLayer | None = None  # None: its bytes are what they are
         self.broker = broker
+        self.answers = broker.room(AnswerMemory)
         self._limit = limit
         self.inbox = Frames(limit)
         self.frames: deque[bytes] = deque()

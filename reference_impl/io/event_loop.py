@@ -3,7 +3,8 @@
 One loop waits on every listener and connection; the brokers' cores decide, this file carries out.
 Per connection one request is in work (WIRE-10): its bytes are read on while no request of it waits
 for an answer, and the next frame is handed over only when the last answer has left. A peer that
-does not read its answers is therefore never read from, which is all the back-pressure there is.
+does not read its answers is therefore never read from. Of what one connection has sent a part is
+served, by frames and by the CPU time that they took, then it is somebody else's turn.
 
 Kept here because they are about connections, not requests: the frame limit (WIRE-18), idle
 connections (WIRE-22), connection limits (WIRE-06), graceful stop.
@@ -24,25 +25,26 @@ from typing import Protocol, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs.listener_changes import ListenerChanges
+from touchstone.reference_impl.broker.data.beside_loop import BesideLoop
 from touchstone.reference_impl.broker.effects import Ask, Close, Effect, Principal, Reply
-from touchstone.reference_impl.io import portable
+from touchstone.reference_impl.io import outgoing, portable
 from touchstone.reference_impl.io.acceptor import Acceptor
-from touchstone.reference_impl.io.channel import READ, Channel
+from touchstone.reference_impl.io.background import LoopSide
+from touchstone.reference_impl.io.channel import READ, WRITE, Channel
 from touchstone.reference_impl.io.links import Links, PeerConnection
 from touchstone.reference_impl.io.listener_sockets import ListenerSockets, bind
 from touchstone.reference_impl.wire.framing import FrameError
 
 LOG = logging.getLogger("touchstone.server")
 _SIZE = Struct(">i")
-_CHUNK = 1 << 18
-_MOST_PIECES = 512  # below what one writev takes anywhere (IOV_MAX is 1024 on Linux)
+_CHUNK, _SOME = 1 << 18, 1 << 15  # bytes of a read: of a frame that has begun, of many small ones
 _MOST_HELD, _SMALL = 64, 1 << 12
-_LOOK_MS = 1000
-_LONGEST_MS = 3_600_000  # what a selector can wait has an end (24 days)
+_LOOK_MS, _LONGEST_MS = 1000, 3_600_000  # what a selector can wait has an end (24 days)
 T = TypeVar("T")
-WRITE = selectors.EVENT_WRITE
-_LONG = 1 << 16  # bytes of a frame that waits for the turn of slow ones
-_SLOW_S = 0.005  # a frame that took longer has the next one of its connection wait for it, too
+# Bytes of a frame that waits for the turn of slow ones; CPU of one whose next waits there, too.
+_LONG, _SLOW_S = 1 << 16, 0.002
+_FRAMES, _SHARE_S = 16, 0.001  # of one connection in one turn: frames, and CPU after which no more
+_BACKLOG_S = 0.01  # CPU of one turn for connections that had their share in an earlier one
 
 
 class TimedTask(Protocol):
@@ -66,10 +68,9 @@ class Server:
         self._look_at: int | None = None
         self._brokers: list[Broker] = []
         self._stop = False
-        self._ready: deque[Channel] = deque()
+        self._ready: dict[Channel, None] = {}  # they have frames left; the longest waiting first
         self._slow: dict[Channel, None] = {}  # their next frame may take long: one in each turn
-        self._buffer = bytearray(_CHUNK)
-        self._view = memoryview(self._buffer)
+        self._view = memoryview(bytearray(_CHUNK))
         self._waker, self._wake_end = socket.socketpair()
         self._wake_end.setblocking(False)
         self._waker.setblocking(False)
@@ -77,6 +78,7 @@ class Server:
         self.links = Links(self._perform, clock, self.wake)
         self._frozen: set[Broker] = set()
         self._calls: deque[Callable[[int], None]] = deque()  # by other threads
+        self._beside = LoopSide(self.call)
         self.timed_task: TimedTask | None = None
         self._before_answers = before_answers
 
@@ -90,6 +92,7 @@ class Server:
         own = ListenerSockets(broker, self._acceptor, self._channels_of, self.call, self._close)
         broker.room(ListenerChanges).serve_with(own)
         self._brokers = [*self._brokers, broker]
+        broker.room(BesideLoop).submit = self._beside.submit
         self.links.add(broker)
 
     def remove(self, broker: Broker) -> None:
@@ -116,7 +119,7 @@ class Server:
         self._acceptor.watch(broker)
         for channel in self._channels_of(broker):
             self._watch(channel, READ | WRITE if channel.outbox else READ)
-            self._ready.append(channel)
+            self._ready[channel] = None
 
     def _channels_of(self, broker: Broker) -> list[Channel]:
         return [each for each in (*self._channels, *self._unused) if each.broker is broker]
@@ -147,6 +150,10 @@ class Server:
         self._calls.append(answer)
         self.wake()
         return future
+
+    def release_answers(self) -> None:
+        """Let go of answers that no fault rule holds back any more; from any thread."""
+        self.call(lambda now: [each.fault_injector.release() for each in self._brokers])
 
     def stop(self) -> None:
         """Ask the loop to end; safe from another thread and from a signal handler."""
@@ -196,12 +203,21 @@ class Server:
         self.links.deliver(now)
         self._drop_dead(now)
         self._drop_idle(now)
-        while self._ready:
-            self._work(self._ready.popleft())
+        self._work_off(time.thread_time() + _BACKLOG_S)
         if self._slow:
             channel = next(iter(self._slow))
             del self._slow[channel]
             self._work(channel, its_turn=True)
+
+    def _work_off(self, until: float) -> None:
+        """Serve who has frames left, each once, at least one and then until so much CPU is used:
+        who asks now must not wait for all that others have sent.
+        """
+        for channel in [*self._ready]:
+            del self._ready[channel]
+            self._work(channel)
+            if time.thread_time() > until:
+                return
 
     def _tick_brokers(self, now: int) -> None:
         for broker in self._brokers:
@@ -219,7 +235,7 @@ class Server:
 
     def _patience(self) -> float | None:
         """Seconds until something is due; None when only a peer can bring work."""
-        if self._calls or self._slow:
+        if self._calls or self._slow or self._ready:
             return 0
         due = self.deadline()
         if self._channels:
@@ -243,7 +259,7 @@ class Server:
             self._watch(channel, channel.events & ~READ)
             return
         try:
-            count = channel.sock.recv_into(self._buffer)
+            count = channel.sock.recv_into(self._view, _CHUNK if channel.inbox.pending else _SOME)
         except BlockingIOError:
             return
         except OSError as fault:
@@ -292,21 +308,27 @@ class Server:
         return data
 
     def _work(self, channel: Channel, *, its_turn: bool = False) -> None:
-        """Hand over frames until one has to wait, or none is left.
+        """Hand over frames until one has to wait, none is left, or it is another one's turn.
 
         One that may take long waits until everybody else was served: whoever asks little waits for
-        one such frame at most, however many connections send them.
+        one such frame at most, however many connections send them. CPU is counted and not time, so
+        a busy machine makes nobody slow.
         """
         if channel.broker in self._frozen:
             return
-        channel.working = True
+        channel.working, left = True, _FRAMES
+        began = time.thread_time()
+        until = began + _SHARE_S
         while channel.frames and not channel.busy and not channel.outbox and channel.open:
             if not its_turn and (channel.slow or len(channel.frames[0]) > _LONG):
                 self._slow[channel] = None
                 break
+            if not left or (began > until and left < _FRAMES):
+                self._ready[channel] = None
+                break
             its_turn, channel.busy = False, True
             frame = channel.frames.popleft()
-            channel.in_work, began = len(frame), time.perf_counter()
+            channel.in_work = len(frame)
             try:
                 effects = channel.broker.receive(channel, frame, self._clock())
             except Exception:  # a fault of ours ends one connection, never the loop (WIRE-09)
@@ -314,7 +336,8 @@ class Server:
                 self._close(channel, "the broker failed")
                 break
             self._perform(effects)
-            channel.slow = time.perf_counter() - began > _SLOW_S
+            ended = time.thread_time()
+            channel.slow, began, left = ended - began > _SLOW_S, ended, left - 1
         channel.working = False
         if channel.held:
             self._write(channel, ())
@@ -365,38 +388,19 @@ class Server:
 
     def _put(self, channel: Channel, pieces: tuple[bytes, ...]) -> None:
         """Bytes as they are on the wire; they wait behind those that wait already."""
-        if channel.outbox:
-            channel.outbox.extend(memoryview(each) for each in pieces)
-            return
         try:
-            sent = portable.send(channel.sock, pieces[:_MOST_PIECES])
-        except BlockingIOError:
-            sent = 0
+            if not outgoing.put(channel, pieces):
+                self._watch(channel, channel.events | WRITE)
+        except OSError as fault:
+            self._close(channel, f"cannot write: {fault}")
+
+    def _flush(self, channel: Channel) -> None:
+        try:
+            if not outgoing.flush(channel):
+                return
         except OSError as fault:
             self._close(channel, f"cannot write: {fault}")
             return
-        if sent == sum(map(len, pieces)):
-            return
-        for piece in pieces:
-            if sent < len(piece):
-                channel.outbox.append(memoryview(piece)[sent:])
-            sent = max(0, sent - len(piece))
-        self._watch(channel, channel.events | WRITE)
-
-    def _flush(self, channel: Channel) -> None:
-        outbox = channel.outbox
-        while outbox:
-            try:
-                sent = channel.sock.send(outbox[0])
-            except BlockingIOError:
-                return
-            except OSError as fault:
-                self._close(channel, f"cannot write: {fault}")
-                return
-            if sent < len(outbox[0]):
-                outbox[0] = outbox[0][sent:]
-                return
-            outbox.popleft()
         self._watch(channel, channel.events & ~WRITE)
         self._channels[channel] = self._clock()
         self._channels.move_to_end(channel)
@@ -411,7 +415,7 @@ class Server:
         if not channel.events & READ and not channel.closing:
             self._watch(channel, channel.events | READ)
         if (channel.frames or channel.closing) and not channel.working:
-            self._ready.append(channel)
+            self._ready[channel] = None
 
     def _account(self, channel: Channel) -> None:
         """Its requests came or are done; connections that waited for their bytes are read again."""
@@ -456,7 +460,7 @@ class Server:
         channel.open = False
         channel.sock.close()
         channel.frames.clear()
-        channel.outbox.clear()
+        outgoing.drop(channel)
         self._account(channel)
         known = self._channels.pop(channel, None) is not None or channel in self._unused
         self._unused.discard(channel)

@@ -2,7 +2,7 @@
 
     GET    /faults       every rule in force, with how often it matched and hit
     POST   /faults       one rule, or a list of them, as JSON; answers with their numbers
-    DELETE /faults/7     takes rule 7 back
+    DELETE /faults/7     takes rule 7 back, and lets the answers go that it delays
     DELETE /faults       takes all back
 
 A rule is what `broker.fault_plan.Rule` says, field by field. 400 with {"error": ...} for a rule
@@ -13,7 +13,9 @@ A browser on this machine can reach it too, on behalf of any page. So 403 for wh
 request with an `Origin` that is not this door, and one whose `Host` is a name (a page's own name
 may be made to resolve to loopback) other than localhost and the name the door was opened under.
 411 for a body without a length, 413 for one that is too long. A peer has a time to say its request
-in; those beyond a number of peers are closed unheard. Where the door has a token, 401 for who does
+in; those beyond a number of peers are closed unheard. A plan has at most 1,000 rules, a delay ten
+minutes. Where the door has a token, 401 for who does
+does
 not say it (`Authorization: Bearer TOKEN`): other users of this machine reach loopback, too. A door
 that is not on loopback has to have one.
 """
@@ -134,18 +136,19 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             rules = _rules(body)
+            with self.alone:
+                numbers = self.plan.add_all(rules)
         except (BadRule, ValueError, RecursionError) as fault:
             self._answer(400, {"error": str(fault)})
             return
-        with self.alone:
-            numbers = [self.plan.add(rule) for rule in rules]
         self._answer(201, {"ids": numbers})
 
     def do_DELETE(self) -> None:
         if not self._ours():
             return
         if self.path == ROOM:
-            self.plan.clear()
+            with self.alone:
+                self.plan.clear()
             self._answer(200, {})
             return
         folder, _, number = self.path.rpartition("/")

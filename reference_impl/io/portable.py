@@ -13,8 +13,9 @@ from typing import IO, Protocol
 
 try:
     import fcntl
+    import resource
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # Windows has none
+    fcntl = resource = None  # type: ignore[assignment]  # Windows has neither
 
 
 class Ends(Protocol):
@@ -56,3 +57,11 @@ def locked(file: IO[bytes]) -> None:
     if fcntl is None:
         raise NotImplementedError("log directories (--data) need a system with fcntl, not Windows")
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def descriptors() -> int | None:
+    """How many this process may have; None where nobody says."""
+    if resource is None:
+        return None
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return None if most == resource.RLIM_INFINITY else most

@@ -435,6 +435,7 @@ def _assemble(
     server.timed_task = life
     running = RunningCluster(server, cluster, life, clock, disk)
     running.faults = cores.faults
+    running.faults.when_removed(server.release_answers)
     return running
 
 

@@ -8,14 +8,21 @@ Sources: LogSegment.findOffsetByTimestamp, UnifiedLog.fetchOffsetByTimestamp at 
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from touchstone.reference_impl.log.segment import Segment, Stored
 from touchstone.reference_impl.wire.records import batch as v2
-from touchstone.reference_impl.wire.records import convert
+from touchstone.reference_impl.wire.records import convert, varint
+from touchstone.reference_impl.wire.records.check import wrapped
+from touchstone.reference_impl.wire.records.errors import PayloadError, RecordError
 
 NO_OFFSET = NO_TIMESTAMP = -1
+_MANY, _LARGE = 1000, 1 << 16  # records, bytes of a batch of which only what is needed is read
+_LEAST = -(1 << 63)
 
 
 class TimestampAndOffset(NamedTuple):
@@ -56,8 +63,85 @@ def _first_in(entry: Stored, timestamp: int, log_start: int) -> TimestampAndOffs
     magic = data[v2.MAGIC_AT]
     epoch = -1
     if magic == 2:
-        epoch = int.from_bytes(data[12:16], "big", signed=True)
+        header = v2.read_header(data)
+        if _is_large(header, data):
+            return _first_of_many(header, data, timestamp, log_start)
+        epoch = header.partition_leader_epoch
     for record in convert.records_of(data, 0, magic):
         if record.timestamp >= timestamp and record.offset >= log_start:
             return TimestampAndOffset(record.timestamp, record.offset, epoch)
     return None
+
+
+def _is_large(header: v2.BatchHeader, data: bytes) -> bool:
+    """Whether going through all that each record has would take long; nobody says how many headers
+    there are.
+    """
+    if header.records_count >= _MANY or len(data) > _LARGE:
+        return True
+    try:
+        v2.payload_of(data, 0, header, _LARGE)
+    except PayloadError:
+        return True
+    return False
+
+
+def _first_of_many(
+    header: v2.BatchHeader, data: bytes, timestamp: int, log_start: int
+) -> TimestampAndOffset | None:
+    first = log_start - header.base_offset
+    risen = walk(data) if first <= 0 else _walked(header, data[v2.HEADER_SIZE :], first)
+    if header.timestamp_type == v2.LOG_APPEND_TIME:
+        at, found = 0, header.max_timestamp
+        if found < timestamp or not risen.deltas:
+            return None
+    else:
+        at = bisect_left(risen.timestamps, timestamp)
+        if at == len(risen.timestamps):
+            return None
+        found = risen.timestamps[at]
+    offset = header.base_offset + risen.deltas[at]
+    return TimestampAndOffset(found, offset, header.partition_leader_epoch)
+
+
+class Risen(NamedTuple):
+    """Of a batch: each record that is newer than all before it, and how far behind the base."""
+
+    timestamps: array[int]
+    deltas: array[int]
+
+
+def walk(data: bytes) -> Risen:
+    """What lookups ask of a large batch of magic 2; known from then on for the last few, since it
+    takes a second for a million records. Raise RecordError.
+    """
+    header = v2.read_header(data)
+    plain = header._replace(base_offset=0, partition_leader_epoch=-1, crc=0, max_timestamp=0)
+    return _known(plain._replace(attributes=header.compression), data[v2.HEADER_SIZE :])
+
+
+@lru_cache(maxsize=8)
+def _known(header: v2.BatchHeader, raw: bytes) -> Risen:
+    return _walked(header, raw, 0)
+
+
+def _walked(header: v2.BatchHeader, raw: bytes, first: int) -> Risen:
+    """The records from offset delta `first` on. Of each only what stands in front is read."""
+    payload = v2.payload_of(header.encode(raw, crc=0), 0, header)
+    risen, read = Risen(array("q"), array("q")), varint.read
+    newest, pos = _LEAST - 1, 0
+    for _ in range(header.records_count):
+        size, pos = read(payload, pos)
+        if not 0 < size <= len(payload) - pos:
+            raise RecordError(pos, f"Invalid record size: {size} bytes")
+        stamp, after = read(payload, pos + 1, 64)
+        pos += size
+        stamp += header.base_timestamp
+        if stamp > newest:
+            delta, _ = read(payload, after)
+            stamp = wrapped(stamp)
+            if delta >= first and stamp > newest:
+                newest = stamp
+                risen.timestamps.append(stamp)
+                risen.deltas.append(delta)
+    return risen

@@ -96,6 +96,10 @@ class PartitionLog:
 
     # --- writing -----------------------------------------------------------------------------
 
+    def walk_ahead(self, records: bytes) -> Callable[[], None] | None:
+        """What to do beside the loop before these are appended; None: nothing."""
+        return self._validator.walk_ahead(records)
+
     def become_leader(self, epoch: int) -> None:
         if self._rules.epochs_begin_with_leaders and self.epochs.assign(epoch, self.log_end_offset):
             self.store.write_epochs(self.epochs.rows())

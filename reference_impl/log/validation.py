@@ -12,12 +12,14 @@ objects and two patched fields; the rest of this file is the uncommon cases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 
 from touchstone.reference_impl.log.record_faults import NO_TIMESTAMP, RecordJudge
 from touchstone.reference_impl.log.rules import CLIENT, AppendContext, LogError, Rules
 from touchstone.reference_impl.log.topic_config import TopicConfig
+from touchstone.reference_impl.log.walked import WalkedPayloads
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import batch as v2
 from touchstone.reference_impl.wire.records import compression as codecs
@@ -70,6 +72,11 @@ class Validator:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._judge = RecordJudge(rules)
+        self._walked = WalkedPayloads()
+
+    def walk_ahead(self, records: bytes) -> Callable[[], None] | None:
+        """What to do beside the loop before these are appended; None: nothing."""
+        return self._walked.job(records, _DECOMPRESSED_LIMIT, self._rules.skims_compressed)
 
     def invalid(self, message: str) -> LogError:
         return LogError(self._rules.invalid_record, message)
@@ -209,14 +216,14 @@ class Validator:
         """One magic 2 batch whose checksum was proved: in place if nothing forbids it."""
         self._check_batch(header, 2, context)
         codec = header.compression
-        payload = data[v2.HEADER_SIZE :]
+        payload = raw = bytes(data[v2.HEADER_SIZE :])
         skim = False
         if codec == codecs.ZSTD and not self._rules.knows_zstd:
             raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Unknown compression type id: {codec}")
         if codec:
-            payload = self._decompressed(payload, header)
+            payload = self._walked.unpacked(raw) or self._decompressed(raw, header)
             skim = self._rules.skims_compressed and codec == target
-        facts = self._records_of(payload, header, context, skim)
+        facts = self._records_of(payload, raw, header, context, skim)
         self._check_facts(facts, payload, header, config, context, skim)
         odd = bool(codec) and not facts.sequential
         if odd and codec == target and not self._rules.renumbers_compressed:
@@ -252,10 +259,13 @@ class Validator:
         return False
 
     def _records_of(
-        self, payload: bytes, header: v2.BatchHeader, context: AppendContext, skim: bool
+        self, payload: bytes, raw: bytes, header: v2.BatchHeader, context: AppendContext, skim: bool
     ) -> Checked:
         try:
-            return check_records(payload, header.records_count, header.base_timestamp, skim=skim)
+            known = self._walked.facts(raw, header, skim)
+            return known or check_records(
+                payload, header.records_count, header.base_timestamp, skim=skim
+            )
         except CutRecord as fault:
             if self._rules.trips_over_cut_records and not header.compression:
                 raise LogError(ErrorCode.UNKNOWN_SERVER_ERROR, fault.reason) from None

@@ -9,7 +9,9 @@ Sources: BrokerMetadataPublisher and ReplicaManager.applyDelta@3.9.2, 4.3.1.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.control.forwarding import QUORUM
@@ -20,20 +22,44 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.broker")
+_SHARE_NS = 10_000_000  # of the one thread, before others have their turn
+
+
+class PendingChanges:
+    """What this broker knows of and has not acted on yet, oldest first."""
+
+    def __init__(self, broker: Broker) -> None:
+        self.queue: deque[Change] = deque()
 
 
 def publish(broker: Broker, changes: Iterable[Change], now: int) -> None:
     """All of it is known before anything is done: who has left an ISR may be fenced by what comes
     behind, and then the leader waits for it no longer (Partition.isReplicaIsrEligible).
+
+    Thousands of new partitions are opened a few at a time, since everybody would wait for them.
     """
     changes = list(changes)
     for change in changes:
         broker.metadata.apply(change)
-    for change in changes:
+    queue = broker.room(PendingChanges).queue
+    idle = not queue
+    queue.extend(changes)
+    if idle:
+        _go_on(broker, now)
+
+
+def _go_on(broker: Broker, now: int) -> None:
+    """Act on at least one change, and on more until so much time is used; the rest follows."""
+    queue, until = broker.room(PendingChanges).queue, broker.thread_time() + _SHARE_NS
+    while queue:
+        change = queue.popleft()
         try:
             _act(broker, change, now)
         except Exception:
             LOG.exception("cannot act on %s", change)
+        if queue and broker.thread_time() > until:
+            broker.purgatory.remind(("metadata", broker.id), now + 1, partial(_go_on, broker))
+            return
 
 
 def _act(broker: Broker, change: Change, now: int) -> None:

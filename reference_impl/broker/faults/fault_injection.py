@@ -33,6 +33,8 @@ class FaultInjector:
         self._broker = broker
         self.plan = plan
         self._due: dict[Connection, tuple[Rule, Request]] = {}
+        # The one answer that a connection waits for, with the rule that holds it back.
+        self._held: dict[Connection, tuple[Rule, tuple[str, int]]] = {}
         self._late = 0
 
     def __bool__(self) -> bool:
@@ -42,6 +44,7 @@ class FaultInjector:
         """The effects that take the place of carrying the request out; None: go on."""
         header = request.header
         self._due.pop(request.connection, None)
+        self._held.pop(request.connection, None)
         asked = RequestView(
             self._broker.id, header.key, header.version, header.client_id, request.body,
             getattr(request.connection, "sender", None) is not None, self._name_of,
@@ -68,6 +71,18 @@ class FaultInjector:
 
     def closed(self, connection: Connection) -> None:
         self._due.pop(connection, None)
+        held = self._held.pop(connection, None)
+        if held is not None:
+            self._broker.purgatory.forget_alarm(held[1])
+
+    def release(self) -> int:
+        """Give at the next tick what rules held back that are in force no more; how many answers
+        that are.
+        """
+        free = [one for one, (rule, _) in self._held.items() if not self.plan.holds(rule)]
+        for connection in free:
+            self._broker.purgatory.hurry(self._held.pop(connection)[1])
+        return len(free)
 
     def _name_of(self, topic_id: bytes) -> str | None:
         topic = self._broker.cluster.by_id.get(topic_id)
@@ -80,7 +95,9 @@ class FaultInjector:
 
     def _delay(self, rule: Rule, request: Request, effect: Effect) -> list[Effect]:
         self._late += 1
-        self._broker.later(("late answer", self._late), rule.ms, effect)
+        key = ("late answer", self._late)
+        self._held[request.connection] = rule, key
+        self._broker.later(key, rule.ms, effect)
         return []
 
     def _drop(self, rule: Rule, request: Request, effect: Effect) -> list[Effect]:

@@ -8,7 +8,7 @@ thread while another one picks: they are replaced, never edited.
 
 What can become of a request:
     error      it is answered with `error` in every place the answer has for one
-    delay      its answer leaves `ms` later
+    delay      its answer leaves `ms` later, or when the rule is taken back
     drop       it is never answered; the connection stays open, and as in Kafka nothing behind it
                on that connection is read
     close      the connection is closed instead of an answer
@@ -32,6 +32,9 @@ from touchstone.reference_impl.wire.apis import API, by_name
 from touchstone.reference_impl.wire.errors import ErrorCode
 
 ACTIONS = ("error", "delay", "drop", "close", "truncate", "corrupt")
+LONGEST_MS = 600_000  # of a delay: no client waits longer, and what is held takes memory
+MOST_RULES = 1_000  # each is looked at for each request
+_LARGEST = 2**31 - 1
 _DOES_NOTHING = frozenset({"error"})  # without `carried_out`
 
 
@@ -71,6 +74,10 @@ class Rule:
             raise BadRule("nth, times: counted from 1")
         if min(self.ms, self.keep, self.at) < 0:
             raise BadRule("ms, keep, at: not below 0")
+        if self.ms > LONGEST_MS:
+            raise BadRule(f"ms: at most {LONGEST_MS}")
+        if max(self.keep, self.at, self.nth, self.times or 1) > _LARGEST:
+            raise BadRule(f"keep, at, nth, times: at most {_LARGEST}")
         self.key  # noqa: B018 - an unknown name is refused here
         self.code  # noqa: B018
 
@@ -142,26 +149,49 @@ class Plan:
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._numbers = itertools.count(1)
         self._standing: tuple[ActiveRule, ...] = ()
-        for rule in rules:
-            self.add(rule)
+        self._removed: list[Callable[[], None]] = []
+        self.add_all(rules)
 
     def __bool__(self) -> bool:
         return bool(self._standing)
 
     def add(self, rule: Rule) -> int:
-        """Put a rule in force, after the others; its number."""
-        standing = ActiveRule(next(self._numbers), rule)
-        self._standing += (standing,)
-        return standing.number
+        """Put a rule in force, after the others; its number. BadRule if there are too many."""
+        return self.add_all((rule,))[0]
+
+    def add_all(self, rules: Iterable[Rule]) -> list[int]:
+        """Put all of them in force or, with BadRule, none."""
+        new = tuple(rules)
+        if len(self._standing) + len(new) > MOST_RULES:
+            raise BadRule(f"a plan has at most {MOST_RULES} rules")
+        active = tuple(ActiveRule(next(self._numbers), rule) for rule in new)
+        self._standing += active
+        return [each.number for each in active]
 
     def remove(self, number: int) -> bool:
-        """Whether there was such a rule."""
+        """Whether there was such a rule. What it held back is let go of."""
         before = self._standing
         self._standing = tuple(each for each in before if each.number != number)
-        return len(self._standing) < len(before)
+        return self._after_removal(before)
 
     def clear(self) -> None:
-        self._standing = ()
+        """Take all rules back; what they held back is let go of."""
+        before, self._standing = self._standing, ()
+        self._after_removal(before)
+
+    def when_removed(self, call: Callable[[], None]) -> None:
+        """Have `call()` happen after each removal, in the thread that removes."""
+        self._removed.append(call)
+
+    def holds(self, rule: Rule) -> bool:
+        """Whether this very rule is in force."""
+        return any(each.rule is rule for each in self._standing)
+
+    def _after_removal(self, before: tuple[ActiveRule, ...]) -> bool:
+        fewer = len(self._standing) < len(before)
+        for call in self._removed if fewer else ():
+            call()
+        return fewer
 
     def standing(self) -> tuple[ActiveRule, ...]:
         """The rules in force and how often each one matched and hit."""

@@ -17,11 +17,12 @@ five releases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 from touchstone.reference_impl.broker.data import produced_in_transaction
+from touchstone.reference_impl.broker.data.beside_loop import BesideLoop
 from touchstone.reference_impl.broker.data.produced_in_transaction import (
     Refusal,
     Refusals,
@@ -73,12 +74,27 @@ def handle(
     metadata: MetadataView,
     persona: Persona,
     verification: TransactionVerification,
+    beside: BesideLoop,
     now: int,
 ) -> Struct | NoReply | Hangup | Wait:
     trouble = _trouble_before(request, metadata, persona)
     if trouble is not None:
         return trouble
     produce = _Produce(request, replicas, metadata, persona)
+    jobs = list(produce.long_walks())
+    if not jobs:
+        return _verified(produce, request, verification, now)
+    walked = beside.done(jobs)
+
+    def go_on(at: int) -> Struct | NoReply | Hangup | Wait | None:
+        return _verified(produce, request, verification, at) if walked.answer else None
+
+    return go_on(now) or Wait(NEVER, (), go_on, go_on, walked)
+
+
+def _verified(
+    produce: _Produce, request: Request, verification: TransactionVerification, now: int
+) -> Struct | NoReply | Hangup | Wait:
     asked = verification.verify(request, produce.named(), now)
     if asked is None:
         return produce.append({}, now)
@@ -105,6 +121,16 @@ class _Produce:
         """Each partition, and its topic's name, which only a transaction's need beforehand."""
         for topic, row in _all_partitions(self._request.body):
             yield name_of(self._metadata, topic, by_id=self._version >= FIRST_BY_ID), row
+
+    def long_walks(self) -> Iterator[Callable[[], None]]:
+        """What is to be done beside the loop before the append: reading large payloads."""
+        for name, row in self.named():
+            records = row["records"]
+            replica = self._replicas.locate(name, row["index"]).replica if name else None
+            if records and replica is not None:
+                job = replica.log.walk_ahead(records)
+                if job is not None:
+                    yield job
 
     def append(self, refusals: Refusals, now: int) -> Struct | NoReply | Hangup | Wait:
         """Append every partition, but those that their transaction's coordinator refused."""

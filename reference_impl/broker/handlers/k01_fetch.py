@@ -21,6 +21,7 @@ from typing import Any
 
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.data import follower_fetches
+from touchstone.reference_impl.broker.data.answer_memory import AnswerMemory
 from touchstone.reference_impl.broker.data.client_quotas import ClientQuotas
 from touchstone.reference_impl.broker.data.fetch_sessions import (
     FIRST_BY_ID,
@@ -75,6 +76,7 @@ def handle(
     cluster: Cluster,
     node: ConfiguredNode,
     persona: Persona,
+    answers: AnswerMemory,
     now: int,
 ) -> Struct | Wait | Hangup:
     body, version = request.body, request.header.version
@@ -86,9 +88,8 @@ def handle(
     session = sessions.open(request, now)
     if session.error:
         return {"error_code": session.error, "session_id": 0, "responses": []}
-    replica = replica_of(request)
-    max_bytes = _max_bytes(request, replica, quotas, node, persona)
-    committed = body["isolation_level"] == READ_COMMITTED
+    replica, committed = replica_of(request), body["isolation_level"] == READ_COMMITTED
+    max_bytes = min(_max_bytes(request, replica, quotas, node, persona), answers.bound(request))
     debugs = replica == DEBUGGING and persona.quirk("fetch.debuggers-read-any-replica")
     fetch = _Fetch(
         request=request,

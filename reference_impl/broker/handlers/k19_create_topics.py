@@ -10,6 +10,8 @@ Sources: TOPIC-06..17, TOPIC-34; observed on all five releases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from touchstone.reference_impl.broker.configs import config_view
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.control.mutation_quotas import MutationQuotas
@@ -67,11 +69,19 @@ def fail(request: Request, code: int) -> Struct:
 def _answer(
     node: ConfiguredNode, persona: Persona, outcomes: list[Outcome], throttled: int
 ) -> Struct:
-    rows = [_row(node, persona, outcome) for outcome in outcomes]
+    shown: dict[tuple[tuple[str, str], ...], list[Struct]] = {}  # most have the same configs
+
+    def configs_of(outcome: Outcome) -> list[Struct]:
+        key = tuple((outcome.configs or {}).items())
+        if key not in shown:
+            shown[key] = _configs(node, persona, outcome)
+        return shown[key]
+
+    rows = [_row(outcome, configs_of) for outcome in outcomes]
     return {"throttle_time_ms": throttled, "topics": rows}
 
 
-def _row(node: ConfiguredNode, persona: Persona, outcome: Outcome) -> Struct:
+def _row(outcome: Outcome, configs_of: Callable[[Outcome], list[Struct]]) -> Struct:
     row: Struct = {
         "name": outcome.name,
         "topic_id": outcome.topic_id,
@@ -81,14 +91,20 @@ def _row(node: ConfiguredNode, persona: Persona, outcome: Outcome) -> Struct:
     if outcome.configs is not None:
         row["num_partitions"] = outcome.partitions
         row["replication_factor"] = outcome.replication
-        row["configs"] = [
-            {
-                "name": entry.name,
-                "value": entry.value,
-                "read_only": entry.read_only,
-                "config_source": entry.source,
-                "is_sensitive": entry.sensitive,
-            }
-            for entry in config_view.topic_entries(node, outcome.configs, as_written=persona.kraft)
-        ]
+        row["configs"] = configs_of(outcome)
     return row
+
+
+def _configs(node: ConfiguredNode, persona: Persona, outcome: Outcome) -> list[Struct]:
+    return [
+        {
+            "name": entry.name,
+            "value": entry.value,
+            "read_only": entry.read_only,
+            "config_source": entry.source,
+            "is_sensitive": entry.sensitive,
+        }
+        for entry in config_view.topic_entries(
+            node, outcome.configs or {}, as_written=persona.kraft
+        )
+    ]

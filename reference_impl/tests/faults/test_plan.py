@@ -6,6 +6,7 @@ import pytest
 
 from touchstone.reference_impl.broker.faults.fault_plan import (
     ACTIONS,
+    MOST_RULES,
     BadRule,
     Plan,
     RequestView,
@@ -115,8 +116,35 @@ def test_there_and_back_as_json(action):
         ({"action": "drop", "peers": 1}, "peers"),
         ({"action": "delay", "ms": -1}, "ms"),
         ({"action": "drop", "topic": 7}, "topic"),
+        ({"action": "delay", "ms": 600_001}, "ms"),
+        ({"action": "corrupt", "at": 10**30}, "at"),
+        ({"action": "drop", "times": 10**30}, "times"),
     ],
 )
 def test_a_rule_that_cannot_be_is_refused(row, field):
     with pytest.raises(BadRule, match=field):
         Rule.of(row)
+
+
+def test_a_plan_has_no_more_rules_than_each_request_can_be_held_against():
+    plan = Plan([Rule(action="drop")] * (MOST_RULES - 1))
+    with pytest.raises(BadRule, match="1000"):
+        plan.add_all([Rule(action="drop")] * 2)
+    assert len(plan.standing()) == MOST_RULES - 1  # none of them
+    plan.add(Rule(action="drop"))
+    with pytest.raises(BadRule, match="1000"):
+        plan.add(Rule(action="drop"))
+    plan.clear()
+    plan.add(Rule(action="drop"))
+
+
+def test_whoever_holds_answers_back_hears_of_each_removal():
+    plan, heard = Plan(), []
+    plan.when_removed(lambda: heard.append(len(plan.standing())))
+    first, rule = plan.add(Rule(action="drop")), Rule(action="drop")
+    plan.add(rule)
+    assert plan.holds(rule) and not plan.holds(Rule(action="drop"))
+    assert plan.remove(first) and not plan.remove(first)
+    plan.clear()
+    plan.clear()
+    assert heard == [1, 0] and not plan.holds(rule)

@@ -7,6 +7,7 @@ import socket
 import struct
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -222,3 +223,36 @@ def test_what_cannot_be_is_refused_and_changes_nothing(door, method, path, body,
     found, said = http(method, door + path, body)
     assert found == status and said["error"]
     assert http("GET", door)[1] == {"faults": []}
+
+
+@pytest.mark.parametrize("by_number", [True, False], ids=["one", "all"])
+def test_a_rule_that_is_taken_back_lets_go_of_the_answers_it_delays(cluster, plan, by_number):
+    """A test that forgot a long delay kept its connection waiting after the rule had gone."""
+    number = plan.add(Rule(action="delay", api="Metadata", ms=NEVER_MS))
+    other = plan.add(Rule(action="delay", api="ListOffsets", ms=NEVER_MS))
+    with Client(cluster.bootstrap) as client, ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(outcome, client, replace(METADATA, timeout_ms=NEVER_MS))
+        while not any(each.hits for each in plan.standing() if each.number == number):
+            assert not waiting.done()
+        if by_number:
+            assert plan.remove(number)
+        else:
+            plan.clear()
+        assert not isinstance(waiting.result(HANGS_S), Failed)
+    assert [each.number for each in plan.standing()] == ([other] if by_number else [])
+
+
+def test_who_leaves_while_his_answer_is_delayed_leaves_nothing_behind(cluster, plan):
+    plan.add(Rule(action="delay", api="Metadata", ms=NEVER_MS))
+    server, injector = cluster.server, cluster.brokers[0].fault_injector
+
+    def cut(now: int) -> None:
+        for channel in [*injector._held]:
+            server._close(channel, "the peer broke the connection")
+
+    with Client(cluster.bootstrap) as client:
+        outcome(client, replace(METADATA, timeout_ms=50))
+        assert injector._held
+        server.call(cut).result(HANGS_S)
+    assert not injector._held
+    assert not any(key[0] == "late answer" for key in cluster.brokers[0].purgatory._alarms)

@@ -15,7 +15,7 @@ import threading
 
 import pytest
 
-from touchstone.reference_impl.io import event_loop
+from touchstone.reference_impl.io import event_loop, portable
 from touchstone.reference_impl.io.connection_quotas import ConnectionQuotas
 from touchstone.reference_impl.io.event_loop import Server
 from touchstone.reference_impl.io.server import serve
@@ -190,4 +190,25 @@ def test_without_descriptors_a_listener_waits_and_says_so_once(
             assert late.ask(API_VERSIONS, 0, {})["error_code"] == 0
     assert [each.message.partition(":")[0] for each in caplog.records] == [
         "cannot accept until a connection ends"
+    ]
+
+
+def test_some_descriptors_are_kept_for_who_is_connected(monkeypatch, caplog):
+    """Without one left, the first request of a kind ended its connection: its module could not be
+    loaded.
+    """
+    caplog.set_level(logging.WARNING, "touchstone.server")
+    monkeypatch.setattr(event_loop, "_LOOK_MS", 200)
+    with serve() as running, Peer(running.bootstrap[0]) as early:
+        early.ask(API_VERSIONS, 0, {})
+        acceptor = running.server._acceptor
+        acceptor._descriptors = 0
+        with Peer(running.bootstrap[0]) as late:
+            for _ in range(20):
+                early.ask(API_VERSIONS, 0, {})
+            assert len(running.server._channels) == 1
+            acceptor._descriptors = portable.descriptors()
+            assert late.ask(API_VERSIONS, 0, {})["error_code"] == 0
+    assert [each.message for each in caplog.records] == [
+        "cannot accept until a connection ends: [Errno 24] few descriptors are left"
     ]
