@@ -8,6 +8,7 @@ values in ZooKeeper or in `__cluster_metadata`, and ignores the file in a log di
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ class RegistryFile:
         self.path = folder / NAME
         self._disk = disk or Disk()
         self._written: object = None
+        self.beside: Mapping[str, Any] = {}  # what else the document says, beside the registry
 
     def read(self) -> dict[str, Any] | None:
         """The image that was written last; ValueError for a file that is no JSON."""
@@ -39,6 +41,6 @@ class RegistryFile:
         )
         if standing != self._written:
             self._disk.make_folder(self.path.parent)
-            image = json.dumps(image_of(cluster), indent=1)
+            image = json.dumps({**self.beside, **image_of(cluster)}, indent=1)
             self._disk.write_whole(self.path, image.encode() + b"\n")
             self._written = standing
