@@ -28,11 +28,12 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.image import adopt_folders, restore
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.log_dir import read_owner
 from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.log_dirs import LogDirRules, LogDirs
 from touchstone.reference_impl.io.quorum_log import read_quorum_log
 from touchstone.reference_impl.io.registry_file import RegistryFile
-from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
+from touchstone.reference_impl.log.files import names
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
 from touchstone.reference_impl.log.files.partition_metadata import parse_uuid, uuid_text
 
@@ -68,11 +69,7 @@ class DataDir:
         return self._owner().node_id or 0
 
     def _owner(self) -> MetaProperties:
-        path = self.root / names.META_PROPERTIES
-        try:
-            return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
-        except FileFormatError as fault:
-            raise LogDirError(f"{path}: {fault}") from None
+        return read_owner(self.root) or MetaProperties(0)
 
     def _roots(self, number: int) -> list[Path]:
         if self._foreign:
