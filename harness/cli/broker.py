@@ -204,7 +204,10 @@ def command(
         _tell_listeners(cluster, config)
         gc.freeze()  # what was loaded stays: a collection need not look at it again, and with many
         gc.set_threshold(10_000, 20, 50)  # requests waiting it would look often
-        cluster.run_forever(lambda: _say_ready(cluster.bootstrap))
+        try:
+            cluster.run_forever(lambda: _say_ready(cluster.bootstrap))
+        except LogDirError as fault:  # a disk that is full, say
+            raise click.ClickException(str(fault)) from None
 
 
 def _say_ready(bootstrap: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from touchstone.reference_impl.cluster.acls import Entry, Pattern
-from touchstone.reference_impl.cluster.client_settings import ClientSettings
+from touchstone.reference_impl.cluster.client_settings import ClientSettings, entity
 from touchstone.reference_impl.cluster.scram_credentials import NAMES, NUMBERS, ScramCredential
 from touchstone.reference_impl.cluster.topology import NO_LEADER, Cluster, Partition, Topic
 
@@ -33,6 +33,8 @@ def image_of(cluster: Cluster) -> dict[str, Any]:
         "metrics_configs": cluster.metrics_configs,
         "acls": [[*pattern, *entry] for pattern, entry in cluster.acls],
         "scram": _scram(cluster.client_settings),
+        "quotas": [[who, values] for who, values in cluster.client_settings.quotas()],
+        "features": cluster.features,
         "delegation_tokens": cluster.delegation_tokens.image(),
         "topics": {topic.name: _topic(topic) for topic in cluster.topics.values()},
     }
@@ -86,6 +88,10 @@ def restore(cluster: Cluster, image: Mapping[str, Any]) -> None:
     for user, held in image.get("scram", {}).items():
         credentials = {NUMBERS[kind]: ScramCredential.read(text) for kind, text in held.items()}
         cluster.client_settings.replace_credentials(user, credentials)
+    for who, values in image.get("quotas", ()):
+        parts = {kind: None if name is None else str(name) for kind, name in who}
+        cluster.client_settings.set_quotas(entity(parts), values)
+    cluster.features = dict(image.get("features", {}))
     cluster.delegation_tokens.restore(image.get("delegation_tokens", []))
     for name, row in image["topics"].items():
         partitions = [_partition(name, cells, cluster) for cells in row["partitions"]]
@@ -98,8 +104,12 @@ def _partition(topic: str, cells: Mapping[str, Any], cluster: Cluster) -> Partit
     partition.leader_epoch += 1
     partition.partition_epoch += 1
     if partition.leader not in cluster.brokers:
-        there = [broker for broker in partition.isr if broker in cluster.brokers]
+        eligible = partition.isr or partition.elr  # an empty ISR left its last members there
+        there = [broker for broker in eligible if broker in cluster.brokers]
         partition.leader = there[0] if there else NO_LEADER
+        if there and not partition.isr:
+            partition.isr = there[:1]
+            partition.elr = tuple(each for each in partition.elr if each != there[0])
     return partition
 
 

@@ -89,6 +89,7 @@ class Client:
         self._network = ClientNetwork(self.view, self.client_id, connect_timeout_s, security)
         self._interrupted = False
         self._heartbeats: list[Heartbeats] = []
+        self._producers: list[Producer] = []
 
     @staticmethod
     def now() -> int:
@@ -97,8 +98,15 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Deliver what producers still hold, as closing Java's does, unless somebody interrupts."""
+        try:
+            if kind is None or issubclass(kind, Exception):
+                for core in self._producers:
+                    if core.pending:
+                        self.run(core.close())
+        finally:
+            self.close()
 
     def close(self) -> None:
         self._network.give_up()
@@ -140,9 +148,11 @@ class Client:
         self.view.now = self.now()
         core = self._cores.transactional_producer(transactional_id, options)
         self.run(core.init())
+        self._producers.append(core)
         return BlockingTransactionalProducer(self, core)
 
     def _face_of(self, core: Producer) -> BlockingProducer:
+        self._producers.append(core)
         if not isinstance(core, TransactionalProducer):
             return BlockingProducer(self, core)
         self.run(core.init())

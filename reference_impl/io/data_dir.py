@@ -3,7 +3,8 @@
 `DIR/touchstone.json` is the registry, `DIR/broker-N` the log directory of broker N (or, with
 `log.dirs`, the named folders in it; absolute names stand as they are). Where DIR is itself a log
 directory, a real Kafka's for example, a single broker uses it as it is, under the node and cluster
-id that its `meta.properties` says, and learns its topics from the folders.
+id that its `meta.properties` says. Topics, settings, users, ACLs and quotas are what its metadata
+log says (`quorum_log.py`), and where it has none, topics are what the folders show.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from touchstone.reference_impl.broker.configs.config_view import (
     ConfiguredNode,
@@ -26,12 +28,14 @@ from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.image import adopt_folders, restore
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.io.background import Background
+from touchstone.reference_impl.io.log_dir import read_owner
 from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.log_dirs import LogDirRules, LogDirs
+from touchstone.reference_impl.io.quorum_log import read_quorum_log
 from touchstone.reference_impl.io.registry_file import RegistryFile
-from touchstone.reference_impl.log.files import FileFormatError, meta_properties, names
+from touchstone.reference_impl.log.files import names
 from touchstone.reference_impl.log.files.meta_properties import MetaProperties
-from touchstone.reference_impl.log.files.partition_metadata import uuid_text
+from touchstone.reference_impl.log.files.partition_metadata import parse_uuid, uuid_text
 
 if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
@@ -54,6 +58,8 @@ class DataDir:
         self._open: dict[int, LogDirs] = {}
         self._met: set[int] = set()  # brokers that were opened before, by this process
         self._known = False  # a registry was there
+        self._adopts = True  # topics are what folders say, where nothing says more
+        self._elsewhere: AbstractSet[tuple[str, int]] = frozenset()  # in another directory
         self._cluster: Cluster | None = None
 
     def owner(self, brokers: int) -> int:
@@ -63,11 +69,7 @@ class DataDir:
         return self._owner().node_id or 0
 
     def _owner(self) -> MetaProperties:
-        path = self.root / names.META_PROPERTIES
-        try:
-            return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
-        except FileFormatError as fault:
-            raise LogDirError(f"{path}: {fault}") from None
+        return read_owner(self.root) or MetaProperties(0)
 
     def _roots(self, number: int) -> list[Path]:
         if self._foreign:
@@ -81,7 +83,7 @@ class DataDir:
         """Tell the cluster what it was; LogDirError when the registry cannot be read."""
         self._cluster = cluster
         try:
-            image = self._registry.read()
+            image = self._decided(min(cluster.brokers), self._registry.read())
             if image is not None:
                 restore(cluster, image)
                 self._known = True
@@ -92,6 +94,33 @@ class DataDir:
         # Segments that are opened ask for the index interval of the broker's own settings.
         first = min(cluster.brokers)
         spread_defaults(ConfiguredNode(first, cluster, self._persona, self.config))
+
+    def _decided(self, me: int, kept: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """The registry as it was `kept`, or as a quorum decided in this directory since then."""
+        quorum = read_quorum_log(self.root) if self._foreign else None
+        if quorum is None:
+            return kept
+        self._adopts = False
+        end = [quorum.end, quorum.epoch]
+        self._registry.beside = {"metadata_log_end": end}
+        owner = self._owner()
+        if owner.directory_id:
+            self._elsewhere = quorum.image.elsewhere(me, parse_uuid(owner.directory_id))
+        if kept is not None and kept.get("metadata_log_end") == end:
+            return kept
+        if kept is not None:
+            LOG.warning("%s: Kafka has written there since, so its metadata holds", self.root)
+        self._refuse_newer(quorum.image.features)
+        return quorum.image.image(owner.cluster_id or "", quorum.epoch, quorum.end)
+
+    def _refuse_newer(self, levels: Mapping[str, int]) -> None:
+        """LogDirError where the cluster runs at a level that this release does not have."""
+        for feature in self._persona.features:
+            if levels.get(feature.name, 0) > feature.max_supported:
+                raise LogDirError(
+                    f"{self.root}: {feature.name} is {levels[feature.name]}, and"
+                    f" {self._persona.release} knows it up to {feature.max_supported}"
+                )
 
     def logs(self, number: int, now: int) -> LogDirs:
         """The log directories of a broker that starts: recovered where its last end was rough."""
@@ -112,11 +141,12 @@ class DataDir:
         )
         try:
             self._identify(dirs, number, cluster)
+            dirs.elsewhere = self._elsewhere
             dirs.load(now)
         except BaseException:
             dirs.release()
             raise
-        if self._foreign or not self._known:
+        if self._adopts and (self._foreign or not self._known):
             adopt_folders(cluster, dirs.partition_ids(), number)
         if not self._known and number not in self._met:
             _skip_producer_ids(cluster, dirs)

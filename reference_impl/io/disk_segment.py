@@ -24,7 +24,9 @@ from touchstone.reference_impl.io.index_file import IndexFile
 from touchstone.reference_impl.log.files import FileFormatError, names, offset_index, time_index
 from touchstone.reference_impl.log.files import transaction_index as txn_index
 from touchstone.reference_impl.log.files.transaction_index import Aborted
+from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.log.segment import Stored
+from touchstone.reference_impl.wire.errors import ErrorCode
 
 NO_TIMESTAMP = -1
 _WINDOW = 1 << 13
@@ -45,9 +47,18 @@ class Extent(NamedTuple):
     timestamp: int
 
 
+class DamagedEntry(FileFormatError, LogError):
+    """Bytes in a log that are no entry: whoever wants to read them is told CORRUPT_MESSAGE."""
+
+    def __init__(self, where: int, reason: str) -> None:
+        LogError.__init__(self, ErrorCode.CORRUPT_MESSAGE, f"{reason} (at {where})")
+        self.where, self.reason = where, reason
+
+
 class DiskSegment:
     __slots__ = (
         "_aborted",
+        "_damaged_from",
         "_disk",
         "_files",
         "_first_offsets",
@@ -82,10 +93,13 @@ class DiskSegment:
         mark: str = "",
         preallocate: int = 0,
         first_offsets: bool = False,
+        end: int | None = None,
     ) -> None:
         """Over files as they are: `size` good bytes of log, so many good entries of each index.
 
-        The offset index names the last offset of a batch, or with `first_offsets` its first.
+        The offset index names the last offset of a batch, or with `first_offsets` its first. Behind
+        a durable segment the log goes on at `end`: bytes of it that are no entries stay, and
+        reading them raises `DamagedEntry`.
         """
         paths = {kind: folder / (names.name_of(base_offset, kind) + mark) for kind in KINDS}
         self._disk = disk
@@ -102,7 +116,7 @@ class DiskSegment:
         self._first_timestamp: int | None = None
         self._aborted = self._read_aborted(paths[names.TXN_INDEX])
         if size:
-            self._resume(sealed=True)
+            self._resume(sealed=True, end=end)
         else:
             self._begin()
 
@@ -113,6 +127,7 @@ class DiskSegment:
         self._newest_offset = self.base_offset
         self._since_index = 0
         self._tail_from = self.base_offset - 1  # the tail holds what lies behind this offset
+        self._damaged_from: int | None = None  # the tail ends there, and the file does not
         self._tail_offsets = array("q")
         self._tail_positions = array("q")
 
@@ -270,8 +285,11 @@ class DiskSegment:
         tail = self._tail_offsets
         if offset > self._tail_from and tail:
             at = bisect_left(tail, offset)
+            whole = self.size if self._damaged_from is None else self._damaged_from
+            if at == len(tail):
+                return next(self._extents(whole, offset), None)
             start = self._tail_positions[at]
-            end = self._tail_positions[at + 1] if at + 1 < len(tail) else self.size
+            end = self._tail_positions[at + 1] if at + 1 < len(tail) else whole
             return Extent(start, end - start, tail[at], NO_TIMESTAMP)
         at = self._offsets.floor(offset - self.base_offset)
         position = self._offsets[at][1] if at >= 0 else 0
@@ -280,7 +298,10 @@ class DiskSegment:
     def _extents(self, position: int, offset: int) -> Iterator[Extent]:
         """Entries from `position` on whose last offset is not below `offset`."""
         window, start = b"", 0
-        while position < self.size:
+        end = self.size
+        if self._damaged_from is not None:  # as Kafka, which takes so few bytes for the end
+            end -= _MAGIC_AT
+        while position < end:
             at = position - start
             if at + _NEEDED > len(window):
                 window, start, at = self._log.read(_WINDOW, position), position, 0
@@ -291,11 +312,11 @@ class DiskSegment:
 
     def _extent(self, window: bytes, at: int, position: int) -> Extent:
         if at + _OLD_STAMP_AT > len(window):
-            raise FileFormatError(position, f"{self._log.path} ends before its {self.size} bytes")
+            raise DamagedEntry(position, f"{self._log.path} ends before its {self.size} bytes")
         offset, length = _FRONT.unpack_from(window, at)
         magic = window[at + _MAGIC_AT]
         if length <= 0 or magic > 2:
-            raise FileFormatError(position, f"no entry in {self._log.path}")
+            raise DamagedEntry(position, f"no entry in {self._log.path}")
         stamp = NO_TIMESTAMP
         if magic == 2:
             offset += _INT.unpack_from(window, at + _DELTA_AT)[0]
@@ -327,7 +348,7 @@ class DiskSegment:
 
     # --- going on with what is there ---------------------------------------------------------
 
-    def _resume(self, *, sealed: bool) -> None:
+    def _resume(self, *, sealed: bool, end: int | None = None) -> None:
         """Learn the end from the indexes and the entries behind their last ones.
 
         The time index of a sealed segment ends with its largest timestamp; otherwise a larger one
@@ -346,25 +367,36 @@ class DiskSegment:
                 position = start
             elif at >= 0:
                 position = self._offsets[at][1]
-        end = 0
-        for extent in self._extents(min(position, start), -1):
-            if extent.timestamp > self.largest_timestamp:
-                self.largest_timestamp, self._newest_offset = extent.timestamp, extent.last_offset
-            self.next_offset = extent.last_offset + 1
-            end = extent.position + extent.size
-            if extent.position >= start:
-                self._since_index += extent.size
-                self._tail_offsets.append(extent.last_offset)
-                self._tail_positions.append(extent.position)
+        behind = 0
+        try:
+            for extent in self._extents(min(position, start), -1):
+                if extent.timestamp > self.largest_timestamp:
+                    self.largest_timestamp = extent.timestamp
+                    self._newest_offset = extent.last_offset
+                self.next_offset = extent.last_offset + 1
+                behind = extent.position + extent.size
+                if extent.position >= start:
+                    self._since_index += extent.size
+                    self._tail_offsets.append(extent.last_offset)
+                    self._tail_positions.append(extent.position)
+        except DamagedEntry:
+            if end is None or self.next_offset > end:
+                raise
         self._tail_from = self.base_offset + indexed  # its own entry may not be the first to ask
-        self._agree(indexed, start, end)
+        self._agree(indexed, start)
+        if behind != self.size:
+            if end is None:
+                raise FileFormatError(behind, f"{self._log.path} does not end with a whole entry")
+            self._damaged_from, self.next_offset = behind, end
+        else:
+            self._agree_on_time()
 
-    def _agree(self, indexed: int, start: int, end: int) -> None:
-        if end != self.size:
-            raise FileFormatError(end, f"{self._log.path} does not end with a whole entry")
+    def _agree(self, indexed: int, start: int) -> None:
         named, tail = self.base_offset + indexed, self._tail_offsets
         if indexed >= 0 and not (tail and self._first_offset(start) <= named <= tail[0]):
             raise FileFormatError(start, f"the offset index points elsewhere in {self._log.path}")
+
+    def _agree_on_time(self) -> None:
         if self._times.count:
             stamp, relative = self._times[self._times.count - 1]
             found = self._find(self.base_offset + relative)

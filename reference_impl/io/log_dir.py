@@ -104,11 +104,8 @@ class LogDir:
     # --- whose it is -------------------------------------------------------------------------
 
     def owner(self) -> MetaProperties | None:
-        """The contents of `meta.properties`; FileFormatError if they cannot be read."""
-        path = self.root / names.META_PROPERTIES
-        if not path.exists():
-            return None
-        return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
+        """What `meta.properties` says, if it is there; LogDirError if it cannot be read."""
+        return read_owner(self.root)
 
     def identify(self, mine: MetaProperties, written: str) -> None:
         """Write who owns this directory, or refuse it when that is somebody else.
@@ -368,3 +365,17 @@ class LogDir:
         """(bytes, usable bytes) of its volume (KIP-827)."""
         usage = shutil.disk_usage(self.root)
         return usage.total, usage.free
+
+
+def read_owner(root: Path) -> MetaProperties | None:
+    """Whose log directory it is, by its `meta.properties`; None without one.
+
+    LogDirError, which names the file, for one that cannot be read.
+    """
+    path = root / names.META_PROPERTIES
+    try:
+        return meta_properties.meta_of(meta_properties.decode(path.read_bytes()))
+    except FileNotFoundError:
+        return None
+    except FileFormatError as fault:
+        raise LogDirError(f"{path}: {fault}") from None

@@ -12,6 +12,7 @@ Sources: LogManager, ReplicaManager at 1.0.2, 2.8.2 and 4.3.1; KIP-112, KIP-113.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -79,6 +80,7 @@ class LogDirs:
         self._alarms: Alarms | None = None
         self._config_of = config_of
         self._homeless: set[TopicPartition] = set()  # their directory is offline
+        self.elsewhere: AbstractSet[TopicPartition] = frozenset()  # in one that is not served
         self._wakes_at = NEVER  # when files are to be removed next
         make = Maker(
             config_of,
@@ -177,8 +179,9 @@ class LogDirs:
             home.set_aside(key)
         missing = self.lost or any(each.offline for each in self.dirs)
         live = list(self._live())
-        if not live or (missing and not state.is_new):
+        if not live or (not state.is_new and (missing or key in self.elsewhere)):
             gone = ", ".join(each.path for each in self.directories() if each.offline)
+            gone = gone or "of this broker that are not served"
             self._say(
                 f"Can not create log for {state.topic}-{state.index} because log directories"
                 f" {gone} are offline"

@@ -59,12 +59,17 @@ class Recovery:
         return found
 
     def _open(self, base: int, later: list[int], found: RecoveryResult) -> bool:
-        """Whether the log may go on behind this segment."""
+        """Whether the log may go on behind this segment.
+
+        Behind one that was durable it does, whatever has become of its bytes since: Kafka reads
+        none of them at start-up, serves what can be read and keeps the rest.
+        """
         trusted = self.clean or (bool(later) and later[0] <= self.recovery_point)
         size = self._path(base, names.LOG).stat().st_size
         if trusted and size:
+            end = later[0] if later else None
             try:
-                found.segments.append(self._segment(base, size, self._counts(base)))
+                found.segments.append(self._segment(base, size, self._counts(base), end))
                 return True
             except FileFormatError as unreadable:
                 name = names.name_of(base, names.LOG)
@@ -75,9 +80,11 @@ class Recovery:
         else:
             found.said.append(f"{names.name_of(base, names.LOG)}: empty; removed")
             self._remove(base)
-        return fault is None
+        return fault is None or (trusted and bool(size))
 
-    def _segment(self, base: int, size: int, counts: tuple[int, int]) -> DiskSegment:
+    def _segment(
+        self, base: int, size: int, counts: tuple[int, int], end: int | None = None
+    ) -> DiskSegment:
         modified = self._path(base, names.LOG).stat().st_mtime_ns // 1_000_000
         return DiskSegment(
             self.disk,
@@ -88,6 +95,7 @@ class Recovery:
             size=size,
             entries=counts,
             first_offsets=self.first_offsets,
+            end=end,
         )
 
     def _path(self, base: int, kind: str) -> Path:

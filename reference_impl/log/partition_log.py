@@ -11,6 +11,7 @@ Sources: kafka.log.Log at 1.0.2, 2.2.1 and 2.8.2, UnifiedLog and LocalLog at 3.9
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -421,12 +422,16 @@ class PartitionLog:
         since, known = self.store.latest_producers(self.log_end_offset)
         self.producers.restore(known)
         for segment in self._segments[max(0, floor(self._segments, since)) :]:
-            for entry in segment.entries(since):
-                if entry[v2.MAGIC_AT] == 2:
-                    header = v2.BatchHeader._make(v2.HEADER.unpack_from(entry))
-                    if header.producer_id >= 0:
-                        at = (header.base_offset, header.last_offset, header.max_timestamp)
-                        self._learn(header, entry, *at, segment)
+            with suppress(LogError):  # damaged: its producers are known as far as it can be read
+                self._learn_all(segment, since)
+
+    def _learn_all(self, segment: Segment, since: int) -> None:
+        for entry in segment.entries(since):
+            if entry[v2.MAGIC_AT] == 2:
+                header = v2.BatchHeader._make(v2.HEADER.unpack_from(entry))
+                if header.producer_id >= 0:
+                    at = (header.base_offset, header.last_offset, header.max_timestamp)
+                    self._learn(header, entry, *at, segment)
 
     # --- removing ----------------------------------------------------------------------------
 

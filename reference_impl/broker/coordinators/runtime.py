@@ -45,6 +45,7 @@ class Load(NamedTuple):
 
     read: Read
     done: Callable[[int], None]  # called with the instant at which the log is read whole
+    to_the_damage: bool = False  # what cannot be read ends the log, and it is served
 
 
 class CoordinatorRuntime:
@@ -129,7 +130,9 @@ class CoordinatorRuntime:
             load.done(now)
             return
         size = self._broker.number(self._buffer, READ_BYTES)
-        loader = self._loading[index] = LogLoader(replica.log, size, load.read)
+        loader = self._loading[index] = LogLoader(
+            replica.log, size, load.read, to_the_damage=load.to_the_damage
+        )
 
         def turn(at: int) -> None:
             if self._loading.get(index) is not loader:

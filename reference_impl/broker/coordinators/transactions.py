@@ -60,7 +60,10 @@ class Transactions:
             self._coordinator.resign(index)
 
     def _load(self, index: int, replica: Replica, now: int) -> Load:
-        """Read the last record of each transactional id, which is its transaction."""
+        """Read the last record of each transactional id, which is its transaction.
+
+        One that cannot be read ends the log: 3.9.2 and 4.3.1 say so and serve what stood before it.
+        """
         known: dict[str, Transaction] = {}
         epoch = replica.leader_epoch
 
@@ -68,7 +71,7 @@ class Transactions:
             self._coordinator.lead(index, epoch, known, at)
 
         self._coordinator.load(index, epoch)
-        return Load(lambda records: log_records.read(records, known), done)
+        return Load(lambda records: log_records.read(records, known), done, to_the_damage=True)
 
     @property
     def coordinator(self) -> Coordinator:

@@ -25,6 +25,7 @@ from touchstone.reference_impl.client.flow import (
 )
 from touchstone.reference_impl.client.group_consumer import GroupConsumer
 from touchstone.reference_impl.client.metrics.client_metrics import MetricName
+from touchstone.reference_impl.client.producer import Producer
 from touchstone.reference_impl.client.running import resume
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.io.aio.faces import (
@@ -73,12 +74,20 @@ class Client:
         security = ClientSecurity(self.random.random, cores.security)
         self._network = AioNetwork(self.view, cores.client_id, connect_timeout_s, security)
         self._members: list[AioGroupConsumer | AioShareConsumer] = []
+        self._producers: list[Producer] = []
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Deliver what producers still hold, as closing Java's does, unless this is cancelled."""
+        try:
+            if kind is None or issubclass(kind, Exception):
+                for core in self._producers:
+                    if core.pending:
+                        await self.run(core.close())
+        finally:
+            await self.close()
 
     async def close(self) -> None:
         """End the heartbeats of consumers that are not closed, and all connections."""
@@ -106,6 +115,7 @@ class Client:
         core = self._cores.producer(config, release, options)
         if isinstance(core, TransactionalProducer):
             raise ValueError("transactional.id: `await client.transactional_producer(id)`")
+        self._producers.append(core)
         return AioProducer(self, core)
 
     async def transactional_producer(
@@ -115,6 +125,7 @@ class Client:
         self.view.now = now_ms()
         core = self._cores.transactional_producer(transactional_id, options)
         await self.run(core.init())
+        self._producers.append(core)
         return AioTransactionalProducer(self, core)
 
     @overload

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.cluster.topology import Cluster, Node
+from touchstone.reference_impl.io.disk import Disk
+from touchstone.reference_impl.io.log_dir_error import LogDirError
+from touchstone.reference_impl.io.registry_file import RegistryFile
+from touchstone.reference_impl.io.server import build, serve
 from touchstone.reference_impl.log.files import names
 from touchstone.reference_impl.tests.io.test_data_dir import STAMP, create, produce, values
 from touchstone.reference_impl.tests.io.test_serving import Peer
@@ -68,3 +73,24 @@ def test_the_folder_of_another_topic_is_kept_aside(foreign, caplog):
     with serve(data=foreign):
         pass
     assert stray.exists()
+
+
+def test_an_empty_owner_is_refused_by_the_name_of_its_file(foreign):
+    (foreign / names.META_PROPERTIES).write_bytes(b"")
+    for root in (foreign, foreign.parent):
+        with pytest.raises(
+            LogDirError, match=rf"broker-0/{names.META_PROPERTIES}: version is None"
+        ):
+            build(data=root)
+
+
+def test_a_registry_that_cannot_be_written_ends_the_broker_with_one_reason(tmp_path):
+    """A full disk, say: the process must not go on to tell of what a restart would forget."""
+
+    class Full(Disk):
+        def pwrite(self, *_: object) -> int:
+            raise OSError(28, "No space left on device")
+
+    cluster = Cluster([Node(0, "h", 1)], random=Random(0))
+    with pytest.raises(LogDirError, match=r"touchstone\.json cannot be written: .*No space left"):
+        RegistryFile(tmp_path, Full()).keep(cluster)

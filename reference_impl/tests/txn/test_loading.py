@@ -9,8 +9,17 @@ from __future__ import annotations
 import pytest
 
 from touchstone.reference_impl.broker.control.internal_topics import TRANSACTIONS
+from touchstone.reference_impl.broker.coordinators.loader import LogLoader
+from touchstone.reference_impl.log.partition_log import PartitionLog
+from touchstone.reference_impl.log.rules import COORDINATOR
+from touchstone.reference_impl.log.topic_config import TopicConfig
 from touchstone.reference_impl.tests.txn.test_cluster import NAME, Town
+from touchstone.reference_impl.txn import log_records
+from touchstone.reference_impl.txn.states import State
+from touchstone.reference_impl.txn.transaction import Transaction
+from touchstone.reference_impl.wire.codec import DecodeError
 from touchstone.reference_impl.wire.errors import ErrorCode as E
+from touchstone.reference_impl.wire.records import batch
 
 NEXT = 2
 LOADING = E.COORDINATOR_LOAD_IN_PROGRESS
@@ -66,3 +75,22 @@ def test_one_that_loses_its_partition_meanwhile_stops_reading():
     town.run(100)
     assert town.ask_to_end() == E.NOT_COORDINATOR
     assert town.end(broker=0) == E.NONE
+
+
+def test_a_record_that_cannot_be_read_ends_the_log():
+    """3.9.2 and 4.3.1 say so, and serve the ids as they stood before it."""
+    log = PartitionLog(TRANSACTIONS, 0, TopicConfig)
+    early, late = (Transaction(name, 7, 0, 60_000, State.EMPTY) for name in "ab")
+    unknown = batch.encode_pairs([(log_records.key_of("c"), b"\x7f\0")], base_timestamp=0)
+    kept = [log_records.batch_of(each.id, each, version=0, now=0) for each in (early, late)]
+    for records in (kept[0], unknown, kept[1]):
+        log.append(records, now=0, origin=COORDINATOR)
+    known: dict[str, Transaction] = {}
+
+    def load(**how: bool) -> None:
+        LogLoader(log, 1, lambda records: log_records.read(records, known), **how).whole()
+
+    load(to_the_damage=True)
+    assert list(known) == ["a"]
+    with pytest.raises(DecodeError):
+        load()
