@@ -28,6 +28,7 @@ from touchstone.fuzz.target_run import (
     run_on_target,
 )  # fmt: skip
 from touchstone.harness import exits
+from touchstone.harness.cli import holding
 from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.model.target import Target
@@ -94,6 +95,7 @@ def played_again(word: str, reach: Reach) -> tuple[str, ...]:
 @click.option("--master", metavar="URL", help="Run shards as tasks on this Spark master.")
 @click.option("--shards", type=click.IntRange(1), default=2, help="Each with a broker of its own.")
 @click.option("--shards-share-target", "shared", is_flag=True, help="Which none of them starts.")
+@holding.names_release
 @logs_in
 @click.option("--this-target-is-mine", "mine", is_flag=True, help="Any address; topics may go.")
 def command(
@@ -101,7 +103,7 @@ def command(
     out: Path, replay: Path | None, record: bool, jobs: int | None, fresh: bool, in_process: bool,
     guided: bool, folder: Path | None, minimised: bool, coverage: bool | None,
     oracle: str | None, client: str | None, apis: tuple[str, ...], master: str | None, shards: int,
-    shared: bool, sources: tuple[Path, ...], mine: bool,
+    shared: bool, sources: tuple[Path, ...], release: str | None, mine: bool,
 ) -> None:  # fmt: skip
     """Run fuzz campaigns against a target.
 
@@ -121,6 +123,9 @@ def command(
         raise click.UsageError(f"--record {ONLY_HERE}")
     picked = chosen(names)
     target, other = parse(word), parse(oracle) if oracle else None
+    holding.check(other or target, release)
+    if release is not None and (master is not None or client is not None):
+        raise click.UsageError("--release goes with neither --master nor --client")
     if in_process and target.kind != "reference":
         raise click.UsageError("--in-process: only the reference broker runs in this process")
     if apis and client is None:
@@ -131,7 +136,7 @@ def command(
     covered = guidance is not None if coverage is None else coverage
     shares = sum(campaign.source != "corpus" for campaign, _ in picked)
     share = None if seconds is None else seconds / max(shares, 1)
-    reach = Reach(fresh=fresh, in_process=in_process, mine=mine)
+    reach = Reach(fresh=fresh, in_process=in_process, mine=mine, release=release)
     account = Account(target.name, seed, out, played_again(word, reach))
     bounds = Bounds(cases, share, seed, account, guidance, covered, jobs or 1, sources)
     with interrupts.listening(), ending(target, other):

@@ -18,6 +18,7 @@ from touchstone.fuzz.runner import is_alive, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.share import RESTORE_EVERY, Played
 from touchstone.fuzz.target_run import FOUND, INCOMPLETE, Bounds, tell
+from touchstone.harness.cli import holding
 from touchstone.harness.model.target import Target
 
 
@@ -33,6 +34,7 @@ def run_against(
         one = started.enter_context(RunningTarget(target, reach))
         other = started.enter_context(RunningTarget(oracle, reach))
         running = started.pop_all()
+        holding.choose(oracle, reach.release)
     with running, interrupts.kept(), concluded(account):
         served = set(other.pairs())
         common = [pair for pair in one.pairs() if pair in served]

@@ -36,6 +36,7 @@ class Reach:
     fresh: bool = False  # a connection for each case
     in_process: bool = False
     mine: bool = False  # whoever started it: topics may be deleted, other machines be sent to
+    release: str | None = None  # that somebody else's target wants to be held against
 
 
 class RunningTarget:

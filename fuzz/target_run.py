@@ -30,6 +30,7 @@ from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, merged
 from touchstone.fuzz.triage.surviving import Surviving
 from touchstone.fuzz.watches.watching import Watching
+from touchstone.harness.cli import holding
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Address, Target, Unavailable
 
@@ -339,6 +340,7 @@ def run_on_target(
     with bounds.account.timed(STARTING):
         started = RunningTarget(target, reach)
     with started as running:
+        holding.choose_if_known(target, reach.release)
         if special.replay is not None:
             if not reach.in_process and script_file.is_script(special.replay):
                 running.prepare()  # a script names what campaigns made before it

@@ -13,14 +13,25 @@ from pathlib import Path
 import click
 
 from touchstone.harness import shown
+from touchstone.harness.cli import holding
 from touchstone.harness.cli.following import follows
 from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.values import FOLDER, SECONDS
 from touchstone.harness.judgement import bundle, card
 from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
-from touchstone.harness.run import again
+from touchstone.harness.run import again, asked
+from touchstone.harness.targets import parse
 
 EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
+
+
+def _prefix(ctx: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """Check how names are to begin."""
+    try:
+        asked.check_prefix(text or "")
+    except ValueError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    return text
 
 
 @click.command()
@@ -29,19 +40,32 @@ EXITS = {CONFORMS: 0, DIVERGES: 1, BROKEN: 2}
 @click.option("--target", "word", required=True, metavar="T", help="Where to send it.")
 @click.option("--out", type=FOLDER, help="Write the new bundle here.")
 @click.option("--deadline", type=SECONDS, default=10.0, help="Seconds per step.")
+@click.option("--prefix", metavar="TEXT", callback=_prefix,
+              help="Of all names that it makes; as in the run that stored it.")  # fmt: skip
+@holding.names_release
 @follows
 @logs_in
-def command(path: Path, word: str, out: Path | None, deadline: float) -> None:
-    """Send a stored case to a target and judge it again.
+def command(
+    path: Path, word: str, out: Path | None, deadline: float, prefix: str | None,
+    release: str | None,
+) -> None:  # fmt: skip
+    """Send a stored case to a target and judge it again. Its names begin as in the run that stored
+    it, unless --prefix says how, and it is held against the Kafka whose answers the bundle has.
 
     Exit code 0: it conforms, or a pin knows it; 1: it differs, 2: the harness broke, 3: it could
     not be judged.
     """
     old = bundle.read(path)
-    found = again.replayed(old, word, deadline)
+    target = parse(word)
+    holding.check(target, release)
+    try:
+        found = again.replayed(old, target, deadline, word=word, prefix=prefix, release=release)
+    except again.OtherRelease as other:
+        raise click.UsageError(str(other)) from other
     verdict, new = found.judgement.verdict, found.bundle
     differs = new is not None and not verdict.conforms
     told = card.lines(card.of_bundle(new)) if new and differs else [str(verdict)]
+    told += [f"held against Kafka {found.against.release}: {found.against.reason}"]
     told += [f"at first: {one.verdict.reason}"] if (one := found.judgement.at_first) else []
     told += [f"known: {found.known}"] if found.known else []
     click.echo("\n".join(map(shown.block, [f"{old.case} on {word}", *told, *found.told])))

@@ -21,6 +21,7 @@ from touchstone.harness.adapters import adapter_file
 from touchstone.harness.adapters import smoke as client_smoke
 from touchstone.harness.adapters.adapter_file import ClientFile
 from touchstone.harness.adapters.stage import Adapter
+from touchstone.harness.cli import holding
 from touchstone.harness.cli.following import follows
 from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.driver import waiting
@@ -38,7 +39,7 @@ from touchstone.harness.model.target import (
 )
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.run import chosen_release
-from touchstone.harness.targets import parse, probe, sent_to
+from touchstone.harness.targets import parse, probe, reach, sent_to
 
 SECONDS = 2.0  # for each connection, and for each answer
 MOST_S = 30.0  # for all of it, of a target that runs: five questions, and why it answers none
@@ -68,7 +69,7 @@ class Check:
 @click.command()
 @click.option("--target", "word", metavar="T", help="As for pytest suites/.")
 @click.option("--client", metavar="NAME", help="A client in place of a target, or its FILE.toml.")
-@click.option("--release", metavar="V", help="What the target wants to be held against, as 4.3.")
+@holding.names_release
 @follows
 @logs_in
 def command(word: str | None, client: str | None, release: str | None) -> None:
@@ -82,11 +83,7 @@ def command(word: str | None, client: str | None, release: str | None) -> None:
     if word is None and client is None:
         raise click.UsageError("name a --target, or a --client")
     target = parse("reference" if word is None else word)
-    if release is not None:
-        try:
-            chosen_release.check(target, release)
-        except ValueError as wrong:
-            raise click.UsageError(str(wrong)) from wrong
+    holding.check(target, release)
     found = None if client is None else adapter_file.find(client)
     sys.exit(main(target, release=release) if found is None else of_client(found, target))
 
@@ -166,6 +163,9 @@ def _main(target: Target, say: Callable[[str], None], release: str | None) -> in
     if not bad and any(one.found == sent_to.SILENT for one in where):
         say(f"{target.name} speaks Kafka, and clients that it sends on do not find it")
         return UNREACHABLE
+    if not bad and any(one.found == sent_to.NOT_ASKED for one in where):
+        say(f"{target.name} answers; whether clients find it, nobody has asked: {reach.FLAG} does")
+        return FINE
     if not bad:
         say(f"{target.name} can be judged")
         return FINE

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from touchstone.harness.adapters import adapter_file
+from touchstone.harness.cli import holding
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.cli.following import follows
 from touchstone.harness.cli.logging_in import logs_in
@@ -20,10 +21,17 @@ from touchstone.harness.run import square
 from touchstone.harness.run.square import Corner, ScenarioRow
 from touchstone.harness.targets import matrix, parse
 
+NEWEST = "4.3"
+
 
 @click.command()
-@click.option("--release", "releases", multiple=True, default=["4.3"], help="Of both brokers; "
-              "repeatable.")  # fmt: skip
+@click.option(
+    "--release",
+    "releases",
+    multiple=True,
+    metavar="V",
+    help=f"Of both brokers ({NEWEST}), or what --broker T is held against; repeatable.",
+)
 @click.option("--client", "clients", multiple=True, metavar="NAME",
               help="In place of ours and Kafka's own; repeatable.")  # fmt: skip
 @click.option("--broker", "brokers", multiple=True, metavar="T",
@@ -43,8 +51,9 @@ def command(
     judged.
     """
     squares: list[list[ScenarioRow]] = []
-    named = [matrix.release(one).name for one in releases]
-    for corners in [_corners(one, clients, brokers, deadline) for one in named]:
+    named = [matrix.release(one).name for one in releases or (NEWEST,)]
+    asked = bool(releases)
+    for corners in [_corners(one, clients, brokers, deadline, asked=asked) for one in named]:
         found = square.rows(all_claims(), corners, lambda line: click.echo(line, err=True))
         squares.append(found)
         for line in tables.lines(found):
@@ -58,16 +67,23 @@ def command(
 
 
 def _corners(
-    release: str, clients: tuple[str, ...], brokers: tuple[str, ...], deadline: float
-) -> list[Corner]:
-    """Each client on each broker; nothing is started yet. Raises UnknownTarget."""
+    release: str, clients: tuple[str, ...], brokers: tuple[str, ...], deadline: float, *,
+    asked: bool,
+) -> list[Corner]:  # fmt: skip
+    """Each client on each broker; nothing is started yet. Raises UnknownTarget. A broker that runs
+    is held against the release if it is `asked` for, else against the one that it is most like.
+    """
     whose = clients or ("touchstone", square.kafkas_client(release))
     where = brokers or (f"reference@{release}", f"kafka@{release}")
-    return [
-        Corner(adapter_file.find(client), parse(broker), nonce=f"square/{client}",
-               deadline_s=deadline)
-        for broker in where for client in whose
-    ]  # fmt: skip
+    found = []
+    for target in map(parse, where):
+        against = holding.choose(target, release if asked else None)
+        found += [
+            Corner(adapter_file.find(client), target, nonce=f"square/{client}",
+                   deadline_s=deadline, release=None if against is None else against.release)
+            for client in whose
+        ]  # fmt: skip
+    return found
 
 
 def _rows(squares: list[list[ScenarioRow]]) -> list[dict[str, object]]:

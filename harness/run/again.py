@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from touchstone.harness import known
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.judgement.bundle import Bundle, verdict_json
-from touchstone.harness.model import advertised, profiles
+from touchstone.harness.model import profiles
+from touchstone.harness.model.advertised import HeldAgainst
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import MUST, CaseId, Claim, suite_of
 from touchstone.harness.model.expect import nothing_expected
@@ -25,10 +26,15 @@ from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.model.target import Target
 from touchstone.harness.model.transcript import Transcript
 from touchstone.harness.results import rows
+from touchstone.harness.run import chosen_release
 from touchstone.harness.run.judge import AGAIN, Judge
-from touchstone.harness.targets import parse
+from touchstone.harness.targets import matrix
 
-PROFILE = "--profile"
+PROFILE, PREFIX = "--profile", "--prefix"
+
+
+class OtherRelease(ValueError):
+    """A bundle has the answers of another release than the one that is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,7 @@ class Replayed:
     judgement: Judgement
     bundle: Bundle | None
     known: str | None  # the pin that explains it
+    against: HeldAgainst
     told: tuple[str, ...]  # what was set, and what is not as it was before
 
 
@@ -56,10 +63,17 @@ class Stored:
         return None
 
 
-def replayed(old: Bundle, word: str, deadline_s: float) -> Replayed:
-    """Judge the case on this target. Raises UnknownTarget, BadPin."""
-    target, case = parse(word), _case(old)
-    judge = _judge(old, target, deadline_s)
+def replayed(
+    old: Bundle, target: Target, deadline_s: float, *, word: str, prefix: str | None = None,
+    release: str | None = None,
+) -> Replayed:  # fmt: skip
+    """Judge the case on this target, which a user calls `word`. Raises OtherRelease, BadPin.
+
+    Names begin with `prefix`, or as they did; `release` is what the target wants to be held
+    against, where the bundle leaves a choice.
+    """
+    case, against = _case(old), _against(old, target, release)
+    judge = _judge(old, target, against.release, deadline_s, prefix)
     expected = nothing_expected() if old.expectation is None else old.expectation
     told: list[str] = []
     try:
@@ -77,7 +91,19 @@ def replayed(old: Bundle, word: str, deadline_s: float) -> Replayed:
     if found.target is not None:
         verdict = verdict_json(found.verdict)
         new = replace(old, target=found.target, verdict=verdict, death=found.death)
-    return Replayed(found, new, pin, tuple(told))
+    return Replayed(found, new, pin, against, tuple(told))
+
+
+def _against(old: Bundle, target: Target, wanted: str | None) -> HeldAgainst:
+    """Return the release whose answers a bundle has; of one that has none, what is wanted."""
+    if old.oracle is None or old.release is None:
+        return chosen_release.choose(target, wanted or old.release)
+    if wanted is not None and matrix.release(wanted).name != old.release:
+        raise OtherRelease(
+            f"{chosen_release.FLAG} {wanted}: the bundle has the answers of Kafka {old.release};"
+            f" ask all of it again: {old.again} {chosen_release.FLAG} {wanted}"
+        )
+    return HeldAgainst(old.release, "the bundle has its answers")
 
 
 def _case(old: Bundle) -> CaseId:
@@ -88,13 +114,15 @@ def _case(old: Bundle) -> CaseId:
     return CaseId(claim, old.version, {})
 
 
-def _judge(old: Bundle, target: Target, deadline_s: float) -> Judge:
-    release = old.release or list(advertised.tables())[-1]
+def _judge(
+    old: Bundle, target: Target, release: str, deadline_s: float, prefix: str | None
+) -> Judge:
+    begin = next(_options(old.again, PREFIX), "") if prefix is None else prefix
     names = profiles.named(_options(old.again, PROFILE))
     return Judge(
         target, Stored(old.oracle, release), release, nonce=secrets.token_hex(4),
         deadline_s=deadline_s, again=AGAIN if target.kind in SHARED_KINDS else 0,
-        strict=old.strict, told=StatedProfiles(names, release),
+        strict=old.strict, told=StatedProfiles(names, release), prefix=begin,
     )  # fmt: skip
 
 

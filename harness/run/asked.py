@@ -16,7 +16,7 @@ from touchstone.harness.writable import why_not
 
 CLASHES = {  # by option: those that do not go together with it
     "prefix": ("record", "client"),
-    "release": ("record", "client"),
+    "release": ("record",),
     "shard": ("record", "update_expectations"),  # of which there is one for all parts
 }
 LEGAL = re.compile(r"[A-Za-z0-9._-]+")
@@ -35,8 +35,7 @@ def check(asked: Options) -> None:
     if asked.again and asked.record:
         raise ValueError("--again and --record do not go together: flaky is not recorded")
     _together(asked)
-    if asked.prefix:
-        _prefix(asked.prefix)
+    check_prefix(asked.prefix)
     if asked.release is not None:
         _release(asked.release)
     if asked.shard:
@@ -64,8 +63,9 @@ def _together(asked: Options) -> None:
             raise ValueError(f"--{option} and --{clash.replace('_', '-')} do not go together")
 
 
-def _prefix(prefix: str) -> None:
-    if len(prefix) > LONGEST_PREFIX or not LEGAL.fullmatch(prefix):
+def check_prefix(prefix: str) -> None:
+    """Raise ValueError if no topic's name can begin so; nothing is no prefix."""
+    if prefix and (len(prefix) > LONGEST_PREFIX or not LEGAL.fullmatch(prefix)):
         raise ValueError(
             f"--prefix {prefix!r}: at most {LONGEST_PREFIX} letters, digits, '.', '_' and"
             " '-', as in a topic's name"

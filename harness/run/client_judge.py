@@ -24,8 +24,9 @@ from touchstone.harness.model.expect import Expectation
 from touchstone.harness.model.profiles import NO_PROFILES, StatedProfiles
 from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Unavailable
+from touchstone.harness.run import chosen_release
 from touchstone.harness.run.oracles import Nobody
-from touchstone.harness.targets import UnknownTarget, matrix, parse, probe
+from touchstone.harness.targets import UnknownTarget, parse, probe
 
 ENOUGH = 3  # cases in which the adapter cannot be started, after which it is not tried again
 
@@ -37,14 +38,15 @@ class ClientJudge:
     later = False
     lanes = None
     strict = False
-    release_reason = ""
 
     def __init__(
         self, client: ClientFile, broker: Target, *, nonce: str, deadline_s: float,
-        liar: Liar = HONEST, word: str = "",
+        liar: Liar = HONEST, word: str = "", release: str | None = None,
     ) -> None:  # fmt: skip
+        """`release`: what somebody else's broker wants to be held against."""
         self.client, self.target = client, broker
-        self.release = broker.release or list(advertised.tables())[-1]
+        against = chosen_release.choose(broker, release)
+        self.release, self.release_reason = against.release, against.reason
         self.oracle = Nobody(self.release)
         self.table: Table = advertised.table(self.release)
         self.told: StatedProfiles = NO_PROFILES
@@ -121,7 +123,9 @@ class ClientJudge:
         return []
 
 
-def judge_for(word: str, broker: str, *, nonce: str, deadline_s: float) -> ClientJudge:
+def judge_for(
+    word: str, broker: str, *, nonce: str, deadline_s: float, release: str | None = None
+) -> ClientJudge:
     """The judge for `--client WORD --target BROKER`; a client with a planted defect is NAME+DEFECT.
     Raises UnknownTarget, ValueError.
     """
@@ -132,10 +136,10 @@ def judge_for(word: str, broker: str, *, nonce: str, deadline_s: float) -> Clien
     target = parse(broker)
     if target.kind == "recorded":
         raise UnknownTarget(f"target {broker!r}: a client speaks to a broker, not to a recording")
-    if target.release is None:
-        matrix.release("latest")
+    if release is not None:
+        chosen_release.check(target, release)
     liar = liars.DEFECTS[planted] if plus else HONEST
     return ClientJudge(
         adapter_file.find(name), target, nonce=nonce, deadline_s=deadline_s, liar=liar,
-        word=word,
+        word=word, release=release,
     )  # fmt: skip

@@ -123,11 +123,13 @@ class Session:
         self.target_runs: list[TargetRun] = []
         for index, (client, word) in enumerate(itertools.product(options.clients, options.targets)):
             nonce = f"{self.nonce}/{index}"
-            found = client_judge.judge_for(client, word, nonce=nonce, deadline_s=options.deadline_s)
+            found = client_judge.judge_for(
+                client, word, nonce=nonce, deadline_s=options.deadline_s, release=options.release
+            )
             file = None if options.ignore_pins else found.client.pins
             own = [] if file is None else known.load([file])
             self.target_runs.append(
-                TargetRun(found, [*pins, *own], ("--client", client, "--target", word))
+                TargetRun(found, [*pins, *own], _arguments_of_client(client, word, options))
             )
         for index, word in enumerate(() if options.clients else options.targets):
             judge = judge_for(
@@ -442,15 +444,32 @@ class Session:
         return [f"not asked again, for want of time: {cases} that differ"]
 
 
+def _arguments_of_client(client: str, word: str, options: Options) -> tuple[str, ...]:
+    return ("--client", client, "--target", word, *_release(options))
+
+
+def _release(options: Options) -> tuple[str, ...]:
+    return (chosen_release.FLAG, options.release) if options.release else ()
+
+
 def _arguments(word: str, options: Options) -> tuple[str, ...]:
     oracle = ("--oracle", options.oracle) if options.oracle else ()
     strict = ("--strict-notes",) if options.strict else ()
     having = [word for name in options.profiles for word in ("--profile", name)]
     follow = (reach.FLAG,) if options.follow else ()
     login = command_config.words()
-    release = (chosen_release.FLAG, options.release) if options.release else ()
     prefix = ("--prefix", options.prefix) if options.prefix else ()
-    return ("--target", word, *oracle, *strict, *having, *follow, *login, *release, *prefix)
+    return (
+        "--target",
+        word,
+        *oracle,
+        *strict,
+        *having,
+        *follow,
+        *login,
+        *_release(options),
+        *prefix,
+    )
 
 
 def configured(target: Target) -> bool:

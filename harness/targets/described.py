@@ -54,6 +54,7 @@ class DescribedTarget:
         self.most = most
         self.described: Description = target_file.load(Path(file))
         self.name = self.described.name
+        self.chosen: str | None = None  # the release that it is held against, as a user says
         self.owned = self.described.start is not None  # whether it is ours to start again
         self._clusters: dict[Shape, _Running] = {}  # the least recently used one first
         self._failed: dict[Shape, str] = {}  # a start that failed costs its deadline once
@@ -67,7 +68,11 @@ class DescribedTarget:
 
     @property
     def release(self) -> str | None:
-        """The release that the file names, else the one whose versions it advertises."""
+        """The release that a user chose, else the one that the file names, else the one whose
+        versions it advertises.
+        """
+        if self.chosen is not None:
+            return self.chosen
         if self.described.release is not None:
             return self.described.release
         with contextlib.suppress(probe.NotReady, Unavailable):

@@ -43,6 +43,7 @@ class ExternalTarget:
         self.login = login or reach.asked()
         reach.log_in(addresses, self.login)
         self.name = ",".join(f"{host}:{port}" for host, port in addresses)
+        self.chosen: str | None = None  # the release that it is held against, as a user says
         self._sight: probe.Sight | None = None
         self._asked = False
         self._looked_for_login = False
@@ -59,7 +60,11 @@ class ExternalTarget:
 
     @property
     def release(self) -> str | None:
-        """The release whose versions it advertises to the last one; None when no release does."""
+        """The release that a user chose, else the one whose versions it advertises to the last one;
+        None when no release does.
+        """
+        if self.chosen is not None:
+            return self.chosen
         with contextlib.suppress(probe.NotReady, Unavailable):
             return advertised.release_of(self.advertised())
         return None

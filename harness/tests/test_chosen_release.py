@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from touchstone.harness.cli import holding
 from touchstone.harness.model import advertised
-from touchstone.harness.run import chosen_release
+from touchstone.harness.run import chosen_release, client_judge
 from touchstone.harness.run.judge import judge_for
 from touchstone.harness.targets import matrix, parse
 from touchstone.harness.tests.small_kafka import API_VERSIONS, small_kafka, word
@@ -38,6 +39,38 @@ def test_a_user_may_name_another_release():
     assert (judge.release, judge.oracle.name) == ("2.8", "recorded@2.8")
     assert judge.release_reason.startswith("--release says so; ")
     assert f" of {LISTED} ranges of its ApiVersions are as there" in judge.release_reason
+
+
+def test_a_broker_of_a_client_is_held_against_what_its_user_names():
+    with small_kafka("3.9", half) as server:
+        judge = client_judge.judge_for("touchstone", word(server), nonce="n", deadline_s=1.0)
+        named = client_judge.judge_for(
+            "touchstone", word(server), nonce="n", deadline_s=1.0, release="2.8"
+        )
+    assert judge.release == "3.9" and "are nearest to 3.9" in judge.release_reason
+    assert named.release == "2.8" and named.release_reason.startswith("--release says so; ")
+
+
+def test_what_is_fuzzed_is_compared_with_a_release_or_with_none(capsys):
+    with small_kafka("3.9") as server, small_kafka("3.9", half) as stranger:
+        known, other, named = parse(word(server)), parse(word(stranger)), parse(word(stranger))
+        holding.choose_if_known(known, None)
+        holding.choose_if_known(other, None)
+        holding.choose_if_known(named, "2.8")
+    assert [one.release for one in (known, other, named)] == ["3.9", None, "2.8"]
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"{known.name} is held against Kafka 3.9: its ApiVersions fit 3.9 (")
+    assert second.startswith(f"{other.name} is compared with no Kafka, unless --release names one")
+    assert third.startswith(f"{named.name} is held against Kafka 2.8: --release says so; ")
+
+
+@pytest.mark.parametrize(("asked", "release"), [((), "3.9"), (("2.8",), "2.8")])
+def test_an_oracle_of_the_fuzzer_is_held_against_a_release(asked, release, capsys):
+    with small_kafka("3.9", half) as stranger:
+        oracle = parse(word(stranger))
+        found = holding.choose(oracle, *(asked or (None,)))
+    assert found.release == oracle.release == release
+    assert f"is held against Kafka {release}: " in capsys.readouterr().err
 
 
 def test_who_does_not_answer_is_held_against_the_newest():

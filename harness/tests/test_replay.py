@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -58,6 +59,47 @@ def test_replay_forgives_what_a_run_forgives(kept):
     with small_kafka(twist=wrongly(always=False)) as server:
         done = run("replay", kept, "--target", word(server))
     assert done.exit_code == 0 and "at first: create" in done.output, done.output
+
+
+def test_replay_says_which_release_it_is(kept):
+    with small_kafka() as server:
+        done = run("replay", kept, "--target", word(server), "--release", "4.3")
+        other = run("replay", kept, "--target", word(server), "--release", "3.9")
+    assert "held against Kafka 4.3: the bundle has its answers" in done.output
+    assert (done.exit_code, other.exit_code) == (0, 4)
+    assert "--release 3.9: the bundle has the answers of Kafka 4.3" in other.output
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted", "why"), [((), "4.3", "its ApiVersions fit 4.3"),
+                                 (("--release", "3.9"), "3.9", "--release says so")],
+)  # fmt: skip
+def test_a_bundle_without_answers_leaves_the_release_to_its_user(
+    kept, tmp_path, asked, wanted, why
+):
+    old = replace(bundle.read(kept), oracle=None, release=None, case="demo.case[0]")
+    with small_kafka() as server:
+        done = run("replay", bundle.write(old, tmp_path), "--target", word(server), *asked)
+    assert f"held against Kafka {wanted}: {why}" in done.output, done.output
+
+
+@pytest.mark.parametrize(
+    ("again", "asked", "prefix"),
+    [("", (), "t-"), ("", ("--prefix", "team-"), "team-t-"),
+     ("pytest --prefix crew-", (), "crew-t-"), ("pytest --prefix crew-", ("--prefix", ""), "t-")],
+)  # fmt: skip
+def test_names_begin_as_in_the_run_or_as_its_user_says(kept, tmp_path, again, asked, prefix):
+    names = []
+
+    def hears(key, version, body):
+        if key == CREATE_TOPICS:
+            names.extend(row["name"] for row in body["topics"])
+        return body
+
+    old = replace(bundle.read(kept), again=again)
+    with small_kafka(twist=hears) as server:
+        run("replay", bundle.write(old, tmp_path), "--target", word(server), *asked)
+    assert names[-1].startswith(prefix), names  # what it may do is asked before
 
 
 def test_replay_knows_what_a_run_knows(kept, tmp_path, monkeypatch):

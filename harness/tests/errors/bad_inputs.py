@@ -79,6 +79,9 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("{bundle} --target reference --deadline nan", 4, "is no finite number"),
         ("{bundle} --target reference --out {below}", 4, "is a file"),
         ("{bundle} --target kafka@9.9", 4, "is not in ci/matrix.toml"),
+        ("{bundle} --target localhost:1 --release 9.9", 4, "is not in ci/matrix.toml"),
+        ("{bundle} --target reference --release 3.9", 4, "reference@4.3 is Kafka 4.3 by its name"),
+        ("{bundle} --target reference --prefix a/b", 4, "--prefix 'a/b': at most 100 letters"),
     ),
     "smoke": (
         ("", 4, "name a --target, or a --client"),

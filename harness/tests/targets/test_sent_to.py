@@ -103,6 +103,14 @@ def test_smoke_says_that_clients_do_not_find_it(nobody):
     assert "set advertised.listeners of broker 1" in done.output
 
 
+def test_smoke_does_not_say_what_it_has_not_asked(monkeypatch):
+    monkeypatch.setattr(reach, "_given", set())
+    with advertising(STRANGER) as server:
+        done = CliRunner().invoke(main, ["smoke", "--target", word(server)])
+    assert done.exit_code == 0 and "can be judged" not in done.output
+    assert done.output.splitlines()[-1].endswith("nobody has asked: --follow does")
+
+
 def test_a_run_and_its_reports_say_where_clients_go(nobody):
     with advertising(nobody) as server:
         addresses = judge_for(word(server), nonce="n").where_clients_go()
