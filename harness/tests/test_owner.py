@@ -7,17 +7,21 @@ Each row has an answer of Kafka's with its defaults, the same of a Kafka with th
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
 from touchstone.harness.driver.words import Words
+from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model import owner
 from touchstone.harness.model.owner import Owner, TopicsByDefault
 from touchstone.harness.model.pace import NOTHING_TO_DO
+from touchstone.harness.model.recordings import Store
 from touchstone.harness.model.scenario import Ask, Scenario
 from touchstone.harness.model.target import Endpoint, Setting, Shape
 from touchstone.harness.model.translation import Translation
 from touchstone.harness.targets import facts, matrix, settings
+from touchstone.harness.tests.doctor import with_answer
 
 WEEK, THREE_DAYS, GIB, QUARTER = "604800000", "259200000", "1073741824", "268435456"
 FILE, DEFAULT, ALL, OWN = 4, 5, 3, 1  # sources
@@ -281,3 +285,42 @@ def test_a_setting_is_told_with_where_it_is_from():
     bare = {"name": "a", "value": "3", "read_only": True, "is_default": False}
     assert facts._setting(bare).written == ((FILE, "3"),)
     assert facts._setting(bare | {"is_default": True}).written == ()
+
+
+# Whole answers that 4.3.1 gave, with what the owner's file makes of them, and one liar's row each.
+RECORDED = {
+    ("topics", "configs.all-of-a-topic[v1]", "ask"): lambda body: body["results"][0]["configs"],
+    ("topics", "topics.created-topics-can-be-used[v7]", "create"):
+        lambda body: [one for topic in body["topics"] for one in topic["configs"]],
+}  # fmt: skip
+
+
+def of_owner(recorded, label, rows_of, *changes):
+    """The recorded answer as the owner's broker gives it, but for some settings' rows."""
+    hours = THREE_DAYS, FILE if label == "create" else DEFAULT
+    file = {"segment.bytes": (QUARTER, FILE), "retention.ms": hours, **dict(changes)}
+
+    def change(body):
+        for one in rows_of(body):
+            if one["name"] in file and one["config_source"] == DEFAULT:
+                one["value"], one["config_source"] = file[one["name"]]
+
+    changed = with_answer(recorded, label, change)
+    words = Translation(nodes=(0,), owner=OWNER).to_json()
+    return replace(changed, header=replace(changed.header, translation=words))
+
+
+@pytest.mark.parametrize("place", RECORDED, ids=lambda place: place[1])
+def test_the_judge_takes_the_owners_broker_and_no_liar_for_kafka(place):
+    (suite, case, label), rows_of = place, RECORDED[place]
+    recorded = Store("4.3").transcript(suite, case)
+    assert compare(recorded, of_owner(recorded, label, rows_of)) == []
+    for lie in (
+        ("index.interval.bytes", ("4096", FILE)),  # which the owner has not set
+        ("segment.bytes", (QUARTER, DEFAULT)),
+        ("segment.bytes", (GIB, DEFAULT)),
+        ("segment.bytes", (GIB, FILE)),
+        ("retention.ms", (WEEK, DEFAULT)),
+        ("retention.ms", (THREE_DAYS, DEFAULT if label == "create" else FILE)),
+    ):
+        assert compare(recorded, of_owner(recorded, label, rows_of, lie)) != [], lie
