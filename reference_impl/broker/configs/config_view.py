@@ -170,8 +170,12 @@ def _levels(broker: Configured, entity: str | None = None) -> Levels:
     )
 
 
-def _synonyms(broker: Configured, name: str, levels: Levels) -> tuple[Synonym, ...]:
-    """Every level at which `name`, or a coarser setting behind it, is set."""
+def _synonyms(
+    broker: Configured, name: str, levels: Levels, *, coarser_alone: bool = False
+) -> tuple[Synonym, ...]:
+    """Every level at which `name`, or a coarser setting behind it, is set; unless `coarser_alone`
+    those count only behind `name` itself.
+    """
     names = (name, *(coarser for coarser, _ in COARSER.get(name, ())))
     definitions = broker_definitions(broker.persona.release)
     defaults = {n: definitions[n].default for n in names if n in definitions}
@@ -181,7 +185,7 @@ def _synonyms(broker: Configured, name: str, levels: Levels) -> tuple[Synonym, .
         for each in names
         if settings.get(each) is not None
     ]
-    while found and found[0].name != name:
+    while found and found[0].name != name and not coarser_alone:
         found.pop(0)
     return tuple(found)
 
@@ -325,7 +329,9 @@ def _fallback(definition: ConfigDefinition, levels: Levels) -> str | None:
 def topic_entries(
     broker: Configured, overrides: Mapping[str, str], *, as_written: bool = False
 ) -> list[Entry]:
-    """`as_written` shows overrides as the client sent them, else as Kafka prints their values."""
+    """`as_written`: as the controller of KRaft answers who creates a topic, with overrides as the
+    client sent them and log.retention.hours as a source; else as Kafka prints their values.
+    """
     definitions = topic_definitions(broker.persona.release)
     if not as_written:
         overrides = {
@@ -334,7 +340,10 @@ def topic_entries(
             if name in definitions
         }
     levels = _levels(broker)
-    return [_topic_entry(broker, row, overrides, levels) for row in definitions.values()]
+    return [
+        _topic_entry(broker, row, overrides, levels, coarser_alone=as_written)
+        for row in definitions.values()
+    ]
 
 
 def _topic_entry(
@@ -342,9 +351,13 @@ def _topic_entry(
     definition: ConfigDefinition,
     overrides: Mapping[str, str],
     levels: Levels,
+    *,
+    coarser_alone: bool,
 ) -> Entry:
     name = definition.name
-    behind = _synonyms(broker, definition.synonym, levels) if definition.synonym else ()
+    behind: tuple[Synonym, ...] = ()
+    if definition.synonym:
+        behind = _synonyms(broker, definition.synonym, levels, coarser_alone=coarser_alone)
     if name in overrides:
         behind = (Synonym(name, overrides[name], TOPIC), *behind)
     return Entry(
