@@ -224,6 +224,24 @@ def test_1_0_tells_no_sources(answer, reads_as):
     assert read(answer, OLD) == reads_as
 
 
+@pytest.mark.parametrize(
+    ("answer", "reads_as"),
+    [
+        (created(in_creation("retention.ms", "-3600000", FILE)),
+         created(in_creation("retention.ms", WEEK, DEFAULT))),
+        (created(in_creation("retention.ms", "-1", FILE)),
+         created(in_creation("retention.ms", "-1", FILE))),
+        (of_topic(row("retention.ms", "-1", DEFAULT)),
+         of_topic(row("retention.ms", WEEK, DEFAULT))),
+    ],
+)  # fmt: skip
+def test_hours_below_none_are_none_but_to_who_creates_a_topic(answer, reads_as):
+    kept = owner.of(
+        MINE | {"log.retention.hours": Setting("-1", False, ((FILE, "-1"),), "168")}, {}
+    )
+    assert read(answer, kept.without(["num.partitions"])) == reads_as
+
+
 def test_without_an_owners_choice_nothing_is_changed():
     plain = owner.of({"node.id": Setting("7", False, ((FILE, "7"),), "-1")}, {"group.version": 1})
     assert not plain.needed
@@ -254,11 +272,14 @@ def test_topics_that_metadata_makes_have_the_owners_number_of_partitions():
     for name, count in (("counted", 2), ("free", -1), ("placed", -1)):
         placed = [{"partition_index": 0, "broker_ids": [0]}] if name == "placed" else []
         row = {"name": name, "num_partitions": count, "assignments": placed}
-        topics.learn("CreateTopics", {"topics": [row]})
+        topics.learn("CreateTopics", 5, {"topics": [row]})
     rows = [{"name": name} for name in ("counted", "made", "placed", "__consumer_offsets", None)]
-    topics.learn("Metadata", {"topics": rows})
-    topics.learn("Metadata", {"topics": None})
+    topics.learn("Metadata", 4, {"topics": rows, "allow_auto_topic_creation": True})
+    topics.learn("Metadata", 4, {"topics": [{"name": "seen"}], "allow_auto_topic_creation": False})
+    topics.learn("Metadata", 1, {"topics": None})
     assert topics.names == {"free", "made"}
+    topics.count(["made"])
+    assert topics.names == {"free"}
 
 
 def test_what_the_scenarios_cluster_has_as_well_is_nobodys_choice():

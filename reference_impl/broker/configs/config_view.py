@@ -313,7 +313,12 @@ def _lingering(broker: Configured, name: str) -> dict[str, str]:
     return {topics[key]: before[key] for key in before.keys() & topics.keys() - given.keys()}
 
 
-def _fallback(definition: ConfigDefinition, levels: Levels) -> str | None:
+def _fallback(
+    definition: ConfigDefinition, levels: Levels, *, as_written: bool = False
+) -> str | None:
+    """The value of a topic without one of its own. Hours below 0 are -1 (logRetentionTimeMillis),
+    and to who creates a topic under KRaft what they are in ms (ConfigSynonym).
+    """
     if definition.synonym is None:
         return definition.default
     for settings in levels:
@@ -322,7 +327,8 @@ def _fallback(definition: ConfigDefinition, levels: Levels) -> str | None:
             return said
     for coarser, unit in COARSER.get(definition.synonym, ()):
         if coarser in levels.static:
-            return str(int(levels.static[coarser]) * unit)
+            found = int(levels.static[coarser]) * unit
+            return str(found if as_written else max(found, -1))
     return definition.default
 
 
@@ -341,7 +347,7 @@ def topic_entries(
         }
     levels = _levels(broker)
     return [
-        _topic_entry(broker, row, overrides, levels, coarser_alone=as_written)
+        _topic_entry(broker, row, overrides, levels, as_written=as_written)
         for row in definitions.values()
     ]
 
@@ -352,17 +358,17 @@ def _topic_entry(
     overrides: Mapping[str, str],
     levels: Levels,
     *,
-    coarser_alone: bool,
+    as_written: bool,
 ) -> Entry:
     name = definition.name
     behind: tuple[Synonym, ...] = ()
     if definition.synonym:
-        behind = _synonyms(broker, definition.synonym, levels, coarser_alone=coarser_alone)
+        behind = _synonyms(broker, definition.synonym, levels, coarser_alone=as_written)
     if name in overrides:
         behind = (Synonym(name, overrides[name], TOPIC), *behind)
     return Entry(
         name,
-        overrides.get(name, _fallback(definition, levels)),
+        overrides.get(name, _fallback(definition, levels, as_written=as_written)),
         behind[0].source if behind else DEFAULT,
         False,
         definition.sensitive,
