@@ -373,7 +373,7 @@ class Turns:
             first = pace.until_first_tasks_ms(scenario.shape, age_s)
             return pace.Fit(patience_ms=first + pace.until_given_up_ms(scenario, {}))
         in_force = self.told.over(self.tuning.in_force(endpoint, scenario.shape))
-        fit = pace.fit(scenario.shape, claim.subject, in_force, age_s)
+        fit = pace.fit(scenario.shape, claim.subject, in_force, age_s, claim.not_awaited)
         noticed = 0 if fit.slow else pace.until_given_up_ms(scenario, in_force)
         fit = replace(fit, patience_ms=fit.patience_ms + noticed)
         unset = {

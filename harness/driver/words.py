@@ -54,12 +54,12 @@ class Words:
         """By how many seconds the longest timeout was raised."""
         return self._raised.more_ms / 1000
 
-    def sent(self, api: str, body: Any) -> Any:
+    def sent(self, api: str, version: int, body: Any) -> Any:
         """A request's body as this endpoint is to get it."""
         if not self._needed:
             return body
         if self._by_default is not None:
-            self._by_default.learn(api, body)
+            self._by_default.learn(api, version, body)
         found = self._names.request(self._raised.request(api, body))
         return found if self._placement is None else self._placement.request(api, found)
 
@@ -70,6 +70,8 @@ class Words:
     def made(self, counts: Mapping[str, int]) -> None:
         """Topics that may have more partitions than the scenario's, which has so many."""
         self._counts |= counts
+        if self._by_default is not None:
+            self._by_default.count(counts)
 
 
 def _questions(scenario: Scenario) -> list[tuple[str, Any]]:

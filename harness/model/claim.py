@@ -102,6 +102,7 @@ class Claim:
     shape: Shape = field(default_factory=Shape)
     only_on: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # release -> settings
     subject: tuple[str, ...] = ()  # settings of the shape that it is about (harness/model/pace.py)
+    not_awaited: tuple[str, ...] = ()  # settings of the shape whose pace it does not wait for
     capabilities: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
     role: str = BROKER_ROLE
@@ -161,6 +162,7 @@ def claim(
     config: Mapping[str, Any] | None = None,
     only_on: Mapping[str, Mapping[str, Any]] | None = None,
     subject: Iterable[str] = (),
+    not_awaited: Iterable[str] = (),
     capabilities: Iterable[str] = (),
     switches: Iterable[str] = (),
     role: str = BROKER_ROLE,
@@ -173,7 +175,9 @@ def claim(
     `evidence`: clause ids ("TOPIC-11"), "KIP-98", "schema Fetch.session_id", "observed on 2.8.2".
     `versions`: every("Produce") (the default), range_("Fetch", 4, 12), only("Fetch", 4).
     `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default. `only_on`: settings that one of them
-    needs beside `config`. `subject`: those of `config` that it is about though most set the pace.
+    needs beside `config`. `subject`: those of `config` that it is about though most set the pace;
+    `not_awaited`: those that are there for others of its shape, so that it is judged however long
+    they are.
     `switches`: defects of the reference broker that it must catch; of a claim whose `role` is
     "client", planted defects of clients (harness/adapters/liars.py).
     `where(row)` forbids combinations; `full` takes the product of the axes, not only every pair.
@@ -193,7 +197,7 @@ def claim(
             versions=(versions or every(api)) if api else None,
             releases=releases,
             shape=Shape(brokers=brokers, racks=tuple(racks), config=config or {}),
-            only_on=only_on or {}, subject=tuple(subject),
+            only_on=only_on or {}, subject=tuple(subject), not_awaited=tuple(not_awaited),
             capabilities=tuple(capabilities),
             switches=tuple(switches),
             role=role, aliases=former_ids.former(id),
@@ -248,9 +252,10 @@ def _mistakes(made: Claim) -> Iterable[str]:
     if made.role == CLIENT_ROLE and made.api is not None:
         yield "a client chooses its versions: a claim of one is about no API in a version"
     yield from _api_mistakes(made)
-    for name in made.subject:
+    for name in (*made.subject, *made.not_awaited):
         if name not in made.shape.settings:
-            yield f"{name} is no setting of its config, so it cannot be its subject"
+            word = "its subject" if name in made.subject else "not awaited"
+            yield f"{name} is no setting of its config, so it cannot be {word}"
     for name, values in made.axes.items():
         if name in RESERVED:
             yield f"an axis cannot be called {name}"

@@ -204,6 +204,8 @@ class Owner:
         if not looked_at or kind == TOPIC and self.of_1_0:
             source = DEFAULT
         value, default = self._values(setting, family, kind)
+        if created and self.kraft and kind == TOPIC:
+            value = _in_ms(setting, self.settings[setting].value, as_written=True)
         out, shown = dict(row), (_source(row), row["value"])
         if shown == (source, value):
             out |= _sourced(row, DEFAULT) | {"value": default}
@@ -257,11 +259,15 @@ class TopicsByDefault:
     def names(self) -> frozenset[str]:
         return frozenset(self._found - self._counted)
 
-    def learn(self, api: str, body: Any) -> None:
-        """From a request with all names in it."""
+    def count(self, names: Iterable[str]) -> None:
+        """These have a number of partitions of their own."""
+        self._counted.update(names)
+
+    def learn(self, api: str, version: int, body: Any) -> None:
+        """From a request with all names in it. Before version 4 Metadata makes what it asks for."""
         rows = (body.get("topics") or ()) if isinstance(body, Mapping) else ()
         named = [row for row in rows if isinstance(row, Mapping) and row.get("name")]
-        if api == "Metadata":
+        if api == "Metadata" and (version < 4 or body.get("allow_auto_topic_creation")):
             self._found.update(row["name"] for row in named if not row["name"].startswith("__"))
         elif api == "CreateTopics":
             for row in named:
@@ -293,12 +299,15 @@ def _owners(
     return tuple(pair for pair in written if not (finalized.get(feature) and pair == kafkas))
 
 
-def _in_ms(name: str, text: str | None) -> str | None:
-    """A value as topics show it, who know no hours; -1 means none in any unit."""
+def _in_ms(name: str, text: str | None, *, as_written: bool = False) -> str | None:
+    """A value as topics show it, who know no hours. Less than none is none, but for who creates a
+    topic under KRaft, which is told so many hours below 0.
+    """
     times = next((ms for end, ms in IN_MS.items() if name.endswith(end)), 1)
-    if text is None or times == 1 or text == "-1":
+    if text is None or times == 1:
         return text
-    return str(int(text) * times)
+    found = int(text) * times
+    return str(found if as_written else max(found, -1))
 
 
 def _from(

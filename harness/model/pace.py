@@ -163,11 +163,12 @@ def fit(
     subject: Iterable[str],
     in_force: Mapping[str, Setting],
     age_s: float | None = None,
+    not_awaited: Iterable[str] = (),
 ) -> Fit:
     """How the settings of this shape stand to those in force, on a cluster that was started so long
-    ago; None: by somebody else, at some time.
+    ago; None: by somebody else, at some time. For those `not_awaited` the claim does not wait.
     """
-    subject = frozenset(subject)
+    subject, free = frozenset(subject), frozenset(not_awaited)
     least: dict[str, Least] = {}
     slow: dict[str, str] = {}
     shown: dict[str, str] = {}
@@ -176,7 +177,7 @@ def fit(
     patience = until_first_tasks_ms(shape, age_s)
     for name, wanted in shape.config:
         value = _value(name, in_force)
-        if value == wanted or (name in SHARED and name not in subject):
+        if value == wanted or name in free or (name in SHARED and name not in subject):
             continue
         pace = None if name in subject else PACE.get(name)
         if pace is None:

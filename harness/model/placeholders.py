@@ -195,7 +195,7 @@ class Bindings:
     times: dict[str, int] = field(default_factory=dict)
     answer: Callable[[str], Any] = lambda step: None
     topic_id: Callable[[str], bytes] = lambda topic: b""
-    sent: Callable[[str, Any], Any] = lambda api, body: body  # a body in the target's words
+    sent: Callable[[str, int, Any], Any] = lambda api, version, body: body  # in the target's words
     accepted: Callable[[str], bool] | None = None  # whether a name may be used on this target
     prefix: str = ""  # with which each name begins
 
@@ -266,7 +266,7 @@ class Bindings:
             frame.version,
             frame.correlation_id,
             frame.client_id,
-            self.sent(frame.api, self.resolve(frame.body)),
+            self.sent(frame.api, frame.version, self.resolve(frame.body)),
         )
         data = patched(data, frame.patch)
         return data[: frame.cut] + frame.append

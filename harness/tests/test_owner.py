@@ -7,17 +7,21 @@ Each row has an answer of Kafka's with its defaults, the same of a Kafka with th
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
 from touchstone.harness.driver.words import Words
+from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model import owner
 from touchstone.harness.model.owner import Owner, TopicsByDefault
 from touchstone.harness.model.pace import NOTHING_TO_DO
+from touchstone.harness.model.recordings import Store
 from touchstone.harness.model.scenario import Ask, Scenario
 from touchstone.harness.model.target import Endpoint, Setting, Shape
 from touchstone.harness.model.translation import Translation
 from touchstone.harness.targets import facts, matrix, settings
+from touchstone.harness.tests.doctor import with_answer
 
 WEEK, THREE_DAYS, GIB, QUARTER = "604800000", "259200000", "1073741824", "268435456"
 FILE, DEFAULT, ALL, OWN = 4, 5, 3, 1  # sources
@@ -220,6 +224,24 @@ def test_1_0_tells_no_sources(answer, reads_as):
     assert read(answer, OLD) == reads_as
 
 
+@pytest.mark.parametrize(
+    ("answer", "reads_as"),
+    [
+        (created(in_creation("retention.ms", "-3600000", FILE)),
+         created(in_creation("retention.ms", WEEK, DEFAULT))),
+        (created(in_creation("retention.ms", "-1", FILE)),
+         created(in_creation("retention.ms", "-1", FILE))),
+        (of_topic(row("retention.ms", "-1", DEFAULT)),
+         of_topic(row("retention.ms", WEEK, DEFAULT))),
+    ],
+)  # fmt: skip
+def test_hours_below_none_are_none_but_to_who_creates_a_topic(answer, reads_as):
+    kept = owner.of(
+        MINE | {"log.retention.hours": Setting("-1", False, ((FILE, "-1"),), "168")}, {}
+    )
+    assert read(answer, kept.without(["num.partitions"])) == reads_as
+
+
 def test_without_an_owners_choice_nothing_is_changed():
     plain = owner.of({"node.id": Setting("7", False, ((FILE, "7"),), "-1")}, {"group.version": 1})
     assert not plain.needed
@@ -250,11 +272,14 @@ def test_topics_that_metadata_makes_have_the_owners_number_of_partitions():
     for name, count in (("counted", 2), ("free", -1), ("placed", -1)):
         placed = [{"partition_index": 0, "broker_ids": [0]}] if name == "placed" else []
         row = {"name": name, "num_partitions": count, "assignments": placed}
-        topics.learn("CreateTopics", {"topics": [row]})
+        topics.learn("CreateTopics", 5, {"topics": [row]})
     rows = [{"name": name} for name in ("counted", "made", "placed", "__consumer_offsets", None)]
-    topics.learn("Metadata", {"topics": rows})
-    topics.learn("Metadata", {"topics": None})
+    topics.learn("Metadata", 4, {"topics": rows, "allow_auto_topic_creation": True})
+    topics.learn("Metadata", 4, {"topics": [{"name": "seen"}], "allow_auto_topic_creation": False})
+    topics.learn("Metadata", 1, {"topics": None})
     assert topics.names == {"free", "made"}
+    topics.count(["made"])
+    assert topics.names == {"free"}
 
 
 def test_what_the_scenarios_cluster_has_as_well_is_nobodys_choice():
@@ -281,3 +306,42 @@ def test_a_setting_is_told_with_where_it_is_from():
     bare = {"name": "a", "value": "3", "read_only": True, "is_default": False}
     assert facts._setting(bare).written == ((FILE, "3"),)
     assert facts._setting(bare | {"is_default": True}).written == ()
+
+
+# Whole answers that 4.3.1 gave, with what the owner's file makes of them, and one liar's row each.
+RECORDED = {
+    ("topics", "configs.all-of-a-topic[v1]", "ask"): lambda body: body["results"][0]["configs"],
+    ("topics", "topics.created-topics-can-be-used[v7]", "create"):
+        lambda body: [one for topic in body["topics"] for one in topic["configs"]],
+}  # fmt: skip
+
+
+def of_owner(recorded, label, rows_of, *changes):
+    """The recorded answer as the owner's broker gives it, but for some settings' rows."""
+    hours = THREE_DAYS, FILE if label == "create" else DEFAULT
+    file = {"segment.bytes": (QUARTER, FILE), "retention.ms": hours, **dict(changes)}
+
+    def change(body):
+        for one in rows_of(body):
+            if one["name"] in file and one["config_source"] == DEFAULT:
+                one["value"], one["config_source"] = file[one["name"]]
+
+    changed = with_answer(recorded, label, change)
+    words = Translation(nodes=(0,), owner=OWNER).to_json()
+    return replace(changed, header=replace(changed.header, translation=words))
+
+
+@pytest.mark.parametrize("place", RECORDED, ids=lambda place: place[1])
+def test_the_judge_takes_the_owners_broker_and_no_liar_for_kafka(place):
+    (suite, case, label), rows_of = place, RECORDED[place]
+    recorded = Store("4.3").transcript(suite, case)
+    assert compare(recorded, of_owner(recorded, label, rows_of)) == []
+    for lie in (
+        ("index.interval.bytes", ("4096", FILE)),  # which the owner has not set
+        ("segment.bytes", (QUARTER, DEFAULT)),
+        ("segment.bytes", (GIB, DEFAULT)),
+        ("segment.bytes", (GIB, FILE)),
+        ("retention.ms", (WEEK, DEFAULT)),
+        ("retention.ms", (THREE_DAYS, DEFAULT if label == "create" else FILE)),
+    ):
+        assert compare(recorded, of_owner(recorded, label, rows_of, lie)) != [], lie

@@ -66,6 +66,14 @@ def test_what_takes_too_long_is_said_and_not_waited_for():
     assert found.patience_ms == longest, "the longest that is"
 
 
+def test_a_claim_waits_for_no_pace_that_only_others_of_its_shape_want():
+    """Those about the cleaner share clusters with those about retention."""
+    shape = Shape(config={"log.retention.check.interval.ms": 200, "log.cleaner.backoff.ms": 100})
+    found = pace.fit(shape, (), NOW, not_awaited=("log.retention.check.interval.ms",))
+    assert not found.slow
+    assert found.patience_ms == pace.TURNS * 14_900
+
+
 def test_nobody_waits_for_files_of_segments_that_are_gone():
     assert not fitted(log_segment_delete_delay_ms=100).patience_ms
 

@@ -58,13 +58,13 @@ def test_racks_go_by_their_order_and_a_scenario_without_them_sees_none():
 def test_bodies_pass_untouched_where_words_are_equal():
     words = Words(Scenario(()), Endpoint(AT), NOTHING_TO_DO)
     body = {"leader_id": 0}
-    assert words.sent("Fetch", body) is body and words.answered(body) is body
+    assert words.sent("Fetch", 4, body) is body and words.answered(body) is body
 
 
 def test_ids_and_timeouts_are_translated_together():
     join = Ask("JoinGroup", 1, {"session_timeout_ms": 1000, "group_id": "g"})
     fit = Fit(least={"group.min.session.timeout.ms": Least(1, 6000)})
     words = Words(Scenario((join,)), here(), fit)
-    assert words.sent("JoinGroup", join.body)["session_timeout_ms"] == 6000
+    assert words.sent("JoinGroup", 1, join.body)["session_timeout_ms"] == 6000
     assert words.more_s == 5
     assert words.answered({"node_id": 1}) == {"node_id": 0}

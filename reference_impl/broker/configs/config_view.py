@@ -177,8 +177,12 @@ def _levels(broker: Configured, entity: str | None = None) -> Levels:
     )
 
 
-def _synonyms(broker: Configured, name: str, levels: Levels) -> tuple[Synonym, ...]:
-    """Every level at which `name`, or a coarser setting behind it, is set."""
+def _synonyms(
+    broker: Configured, name: str, levels: Levels, *, coarser_alone: bool = False
+) -> tuple[Synonym, ...]:
+    """Every level at which `name`, or a coarser setting behind it, is set; unless `coarser_alone`
+    those count only behind `name` itself.
+    """
     names = (name, *(coarser for coarser, _ in COARSER.get(name, ())))
     definitions = broker_definitions(broker.persona.release)
     defaults = {n: definitions[n].default for n in names if n in definitions}
@@ -188,7 +192,7 @@ def _synonyms(broker: Configured, name: str, levels: Levels) -> tuple[Synonym, .
         for each in names
         if settings.get(each) is not None
     ]
-    while found and found[0].name != name:
+    while found and found[0].name != name and not coarser_alone:
         found.pop(0)
     return tuple(found)
 
@@ -328,7 +332,12 @@ def _lingering(broker: Configured, name: str) -> dict[str, str]:
     return {topics[key]: before[key] for key in before.keys() & topics.keys() - given.keys()}
 
 
-def _fallback(definition: ConfigDefinition, levels: Levels) -> str | None:
+def _fallback(
+    definition: ConfigDefinition, levels: Levels, *, as_written: bool = False
+) -> str | None:
+    """The value of a topic without one of its own. Hours below 0 are -1 (logRetentionTimeMillis),
+    and to who creates a topic under KRaft what they are in ms (ConfigSynonym).
+    """
     if definition.synonym is None:
         return definition.default
     for settings in levels:
@@ -337,14 +346,17 @@ def _fallback(definition: ConfigDefinition, levels: Levels) -> str | None:
             return said
     for coarser, unit in COARSER.get(definition.synonym, ()):
         if coarser in levels.static:
-            return str(int(levels.static[coarser]) * unit)
+            found = int(levels.static[coarser]) * unit
+            return str(found if as_written else max(found, -1))
     return definition.default
 
 
 def topic_entries(
     broker: Configured, overrides: Mapping[str, str], *, as_written: bool = False
 ) -> list[Entry]:
-    """`as_written` shows overrides as the client sent them, else as Kafka prints their values."""
+    """`as_written`: as the controller of KRaft answers who creates a topic, with overrides as the
+    client sent them and log.retention.hours as a source; else as Kafka prints their values.
+    """
     definitions = topic_definitions(broker.persona.release)
     if not as_written:
         overrides = {
@@ -353,7 +365,10 @@ def topic_entries(
             if name in definitions
         }
     levels = _levels(broker)
-    return [_topic_entry(broker, row, overrides, levels) for row in definitions.values()]
+    return [
+        _topic_entry(broker, row, overrides, levels, as_written=as_written)
+        for row in definitions.values()
+    ]
 
 
 def _topic_entry(
@@ -361,14 +376,18 @@ def _topic_entry(
     definition: ConfigDefinition,
     overrides: Mapping[str, str],
     levels: Levels,
+    *,
+    as_written: bool,
 ) -> Entry:
     name = definition.name
-    behind = _synonyms(broker, definition.synonym, levels) if definition.synonym else ()
+    behind: tuple[Synonym, ...] = ()
+    if definition.synonym:
+        behind = _synonyms(broker, definition.synonym, levels, coarser_alone=as_written)
     if name in overrides:
         behind = (Synonym(name, overrides[name], TOPIC), *behind)
     return Entry(
         name,
-        overrides.get(name, _fallback(definition, levels)),
+        overrides.get(name, _fallback(definition, levels, as_written=as_written)),
         behind[0].source if behind else DEFAULT,
         False,
         definition.sensitive,

@@ -185,6 +185,31 @@ def test_new_topics_take_the_brokers_settings(release):
     assert broker.cluster.config_of("any").retention_ms == 7_200_000
 
 
+@pytest.mark.parametrize(
+    ("release", "hours", "made_with", "described"),
+    [
+        ("2.8", "2", ("7200000", 5), "7200000"),
+        ("3.9", "2", ("7200000", 4), "7200000"),
+        ("4.3", "2", ("7200000", 4), "7200000"),
+        ("2.8", "-1", ("-1", 5), "-1"),
+        ("4.3", "-1", ("-3600000", 4), "-1"),
+    ],
+)
+def test_a_new_topic_is_told_of_hours_by_a_controller_of_kraft_alone(
+    release, hours, made_with, described
+):
+    """Their owner's file has hours: the controller of KRaft looks at them too, who describes the
+    topic's configs only at milliseconds.
+    """
+    peer = Peer(brokers(release, config={"log.retention.hours": hours})[0])
+    (made,) = peer.ask(CREATE, 5, {"topics": [topic("a")], "timeout_ms": 1000})["topics"]
+    (found,) = [one for one in made["configs"] if one["name"] == "retention.ms"]
+    assert (found["value"], found["config_source"]) == made_with
+    row = {"resource_type": 2, "resource_name": "a", "configuration_keys": ["retention.ms"]}
+    (told,) = peer.ask(DESCRIBE, 1, {"resources": [row]})["results"][0]["configs"]
+    assert (told["value"], told["config_source"]) == (described, 5)
+
+
 @EACH
 def test_an_altered_topic_has_new_values_at_once(release):
     peer = Peer(brokers(release)[0])
