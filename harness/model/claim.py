@@ -198,12 +198,9 @@ def claim(
             releases=releases,
             shape=Shape(brokers=brokers, racks=tuple(racks), config=config or {}),
             only_on=only_on or {}, subject=tuple(subject), not_awaited=tuple(not_awaited),
-            capabilities=tuple(capabilities),
-            switches=tuple(switches),
+            capabilities=tuple(capabilities), switches=tuple(switches),
             role=role, aliases=former_ids.former(id),
-            axes={name: tuple(values) for name, values in axes.items()},
-            allowed=where,
-            full=full,
+            axes={name: tuple(values) for name, values in axes.items()}, allowed=where, full=full,
         )  # fmt: skip
         mistakes = list(_mistakes(made))
         if mistakes:

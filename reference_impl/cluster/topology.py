@@ -176,9 +176,8 @@ class Cluster:
         """`reachable(broker)`: whether that broker reaches this registry and the controller."""
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
-        self.random = random
-        # The time of day at a broker's instant (ms): what logs are told. Timers go by the instant.
-        self.wall: Callable[[int], int] = lambda now: now
+        self.random, self.reachable = random, reachable
+        self.wall: Callable[[int], int] = lambda now: now  # an instant's time of day, for logs: ms
         self.cluster_id = random_cluster_id(random)
         self.controller_id = min(self.brokers, default=-1)
         self.topic_defaults: dict[str, str] = {}
@@ -198,7 +197,6 @@ class Cluster:
         self.zookeeper_offsets: dict[str, dict[tuple[str, int], StoredOffset]] = {}  # by group
         self.generation = 0  # grows with every change, so a waiting request can tell "nothing new"
         self.controller: Controller | None = None  # once somebody asks for it
-        self.reachable = reachable
         self.client_settings = ClientSettings()
         self.mutation_buckets: Measures[TokenBucket] | None = None  # a quorum's controller's
         self.acls = Acls()

@@ -156,10 +156,8 @@ class RunningCluster:
         return self.server.call(read).result(LIFE_SECONDS)
 
     def jump(self, ms: int) -> None:
-        """The wall clock of all brokers is so many milliseconds ahead of the machine's.
-
-        What is stamped from now on says so, and records are as old as it says; sessions, leases and
-        timeouts do not notice. `advance` lets time pass for them too.
+        """The wall clock of all brokers is so many milliseconds ahead of the machine's: records are
+        stamped by it, and as old as it says. Sessions, leases and timeouts go by `advance` alone.
         """
         self.clock.ahead = ms
 
@@ -180,8 +178,8 @@ class RunningCluster:
     def _step(self, goal: int, least: int, now: int) -> bool:
         """Turn the clock to what is due next, by `least` milliseconds or more; True at the goal."""
         due = self.server.deadline()
-        advanced = goal if due is None else self.clock.advanced + max(least, due - now)
-        self.clock.advanced = min(goal, advanced)
+        more = goal if due is None else max(least, due - now)
+        self.clock.advanced = min(goal, self.clock.advanced + more)
         return self.clock.advanced == goal
 
     def _until(self, begin: Callable[[int, Callable[[], None]], None]) -> None:
@@ -282,18 +280,17 @@ def build(
             sockets.append(opened)
             rack = racks[at] if at < len(racks) else None
             nodes.append(_node(number, endpoints, settings.inter_broker, rack))
-        reachable = server.links.reaches_registry
-        cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)
+        cluster = parts.cluster(
+            nodes, Cluster, random.Random(seed), reachable=server.links.reaches_registry
+        )
         cluster.wall = clock.wall
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)
             disk.restore(cluster)
         if registry is not None:
-            known = disk is not None and disk.known
-            named = known and persona.quirk("log-dirs.name-their-cluster")
-            stored = cluster.cluster_id if named else None
-            registry.restore(cluster, cluster_id=stored)
+            named = disk is not None and disk.known and persona.quirk("log-dirs.name-their-cluster")
+            registry.restore(cluster, cluster_id=cluster.cluster_id if named else None)
         _add_users(cluster, scram)
         running = _assemble(server, cluster, cores, sockets, clock)
         if registry is not None:
