@@ -176,11 +176,9 @@ class Cluster:
         """`reachable(broker)`: whether that broker reaches this registry and the controller."""
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
-        self.random = random
-        # The time of day at a broker's instant (ms): what logs are told. Timers go by the instant.
-        self.wall: Callable[[int], int] = lambda now: now
+        self.random, self.controller_id = random, min(self.brokers, default=-1)
+        self.wall: Callable[[int], int] = lambda now: now  # the time of day at an instant; ms
         self.cluster_id = random_cluster_id(random)
-        self.controller_id = min(self.brokers, default=-1)
         self.topic_defaults: dict[str, str] = {}
         self._defaults_apart: dict[int, Mapping[str, str]] = {}  # by broker
         self.topic_ids = topic_ids

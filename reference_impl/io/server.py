@@ -155,10 +155,8 @@ class RunningCluster:
         return self.server.call(read).result(LIFE_SECONDS)
 
     def jump(self, ms: int) -> None:
-        """The wall clock of all brokers is so many milliseconds ahead of the machine's.
-
-        What is stamped from now on says so, and records are as old as it says; sessions, leases and
-        timeouts do not notice. `advance` lets time pass for them too.
+        """The wall clock of all brokers is so many milliseconds ahead of the machine's; no session
+        and no timeout notices (`advance` lets time pass for them too).
         """
         self.clock.ahead = ms
 
@@ -234,7 +232,8 @@ class RunningCluster:
 def _by_listener(nodes: Iterable[Node]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in (each for node in nodes for each in node.listeners):
-        found.setdefault(each.listener, []).append(f"{each.bound[0]}:{each.bound[1]}")
+        host = each.bound[0] or "127.0.0.1"  # who listens everywhere is found there
+        found.setdefault(each.listener, []).append(f"{host}:{each.bound[1]}")
     return found
 
 
@@ -283,7 +282,6 @@ def build(
             nodes.append(_node(number, endpoints, settings.inter_broker, rack))
         reachable = server.links.reaches_registry
         cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)
-        cluster.wall = clock.wall
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)
@@ -416,6 +414,7 @@ def _assemble(
     clock: WallClock,
 ) -> RunningCluster:
     """Brokers on their listeners under one controller."""
+    cluster.wall = clock.wall
     persona, disk = cores.parts.persona, cores.data
     nodes = list(cluster.brokers.values())
     rules = membership_rules(persona, cores.parts.config)
