@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from touchstone.harness.model import bounded
+
 FOLDER = Path(__file__).parent / "corpus"
 OUTCOMES = FOLDER / "outcomes"
 
@@ -46,7 +48,7 @@ class BadCase(ValueError):
 def load(path: Path) -> Case:
     """Read one case file; raises BadCase naming file and field."""
     try:
-        fields = tomllib.loads(path.read_text())
+        fields = bounded.toml_of(path, bounded.FILE)
         return Case(
             name=path.stem,
             input_class=fields["class"],
@@ -62,6 +64,8 @@ def load(path: Path) -> Case:
         )
     except tomllib.TOMLDecodeError as problem:
         raise BadCase(f"{path}: not TOML: {problem}") from problem
+    except bounded.TooMuch as problem:
+        raise BadCase(f"{path}: {problem}") from problem
     except KeyError as problem:
         raise BadCase(f"{path}: field {problem} is missing") from problem
     except ValueError as problem:

@@ -5,6 +5,8 @@ The outcomes were recorded on Apache Kafka 1.0.2, 2.2.1, 2.8.2, 3.9.2 and 4.3.1,
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from touchstone.fuzz.cases import BadCase, corpus, load, outcomes, reviewed_differences
@@ -94,3 +96,12 @@ def test_a_bad_case_file_is_named_with_its_field(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(BadCase, match=f"bad.toml.*{said}"):
         load(path)
+
+
+def test_what_is_no_file_or_nested_without_end_is_refused(tmp_path):
+    pipe, deep = tmp_path / "pipe.toml", tmp_path / "deep.toml"
+    os.mkfifo(pipe)
+    deep.write_text("steps = " + "[" * 100_000)
+    for path, said in ((pipe, "not a file"), (deep, "nested deeper")):
+        with pytest.raises(BadCase, match=f"{path.name}: {said}"):
+            load(path)

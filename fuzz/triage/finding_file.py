@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -31,6 +30,7 @@ from touchstone.fuzz.triage import shapes
 from touchstone.fuzz.triage.causes import cause_of
 from touchstone.fuzz.triage.settled import Settled
 from touchstone.fuzz.triage.setup import Setup, setup_of
+from touchstone.harness.model import bounded
 from touchstone.harness.model.record_view import view
 from touchstone.harness.results.fuzz_rows import REPLAYS
 from touchstone.harness.results.rows import plain
@@ -144,7 +144,7 @@ class Stored:
 def load(path: Path) -> Stored:
     """A finding, or a file of the corpus. Raises BadCase naming file and field."""
     case = load_case(path)
-    fields = tomllib.loads(path.read_text())
+    fields = bounded.toml_of(path, bounded.FILE)
     try:
         steps = tuple(map(step_of, fields.get("steps", ()))) or (Step(case.wire),)
         number = fields.get("complaint", {"step": 0})["step"]

@@ -83,12 +83,12 @@ def json_of(content: str | bytes) -> Any:
     return value
 
 
-def toml_of(path: Path) -> dict[str, Any]:
+def toml_of(path: Path, most: int = TABLES) -> dict[str, Any]:
     """The tables of a TOML file. Raises OSError; ValueError, TooMuch where they are nested too
     deeply.
     """
     try:
-        found = tomllib.loads(text(path, TABLES))
+        found = tomllib.loads(text(path, most))
     except RecursionError:
         raise TooMuch(f"nested deeper than {DEPTH} levels") from None
     _check(found)

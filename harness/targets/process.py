@@ -19,6 +19,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 from touchstone.harness.model.provenance import Provenance
@@ -30,7 +31,7 @@ from touchstone.harness.model.target import (
     Unavailable,
     listener_names,
 )
-from touchstone.harness.targets import jvm, matrix, probe, settings
+from touchstone.harness.targets import jvm, matrix, probe, reach, settings
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.java import find_java, full_version
@@ -175,6 +176,8 @@ class KafkaCluster:
         addresses = dict(enumerate(zip(hosts, ports, strict=False)))
         further = iter(ports[len(hosts) :])
         self.listeners = {name: tuple((host, next(further)) for host in hosts) for name in names}
+        # Those with a network of their own are not on loopback, and are ours all the same.
+        reach.give([*addresses.values(), *chain(*self.listeners.values()), (self.host, ports[-1])])
         keeper = self._keeper(ports[-1])
         deadline = time.monotonic() + START_SECONDS
         for child in self.keepers:

@@ -177,9 +177,9 @@ class Cluster:
         self.brokers: dict[int, Node] = {node.id: node for node in nodes}
         self.forgotten: dict[int, Node] = {}  # unregistered; each may come back
         self.random, self.reachable = random, reachable
-        self.wall: Callable[[int], int] = lambda now: now  # an instant's time of day, for logs: ms
-        self.cluster_id = random_cluster_id(random)
+        self.wall: Callable[[int], int] = lambda now: now  # the time of day at an instant; ms
         self.controller_id = min(self.brokers, default=-1)
+        self.cluster_id = random_cluster_id(random)
         self.topic_defaults: dict[str, str] = {}
         self._defaults_apart: dict[int, Mapping[str, str]] = {}  # by broker
         self.topic_ids = topic_ids

@@ -21,6 +21,7 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
     Listener,
     ListenerSettings,
     advertised_at,
+    controllers_of,
 )
 from touchstone.reference_impl.cluster.endpoints import PLAINTEXT, Address, Endpoint
 
@@ -86,11 +87,13 @@ def advertised_by_listener(
     """
     first, *more = settings.listeners
     text = config.get(SETTING, "")
-    if brokers == 1 and not given and (more or first.name != PLAINTEXT) and text:
+    several = more or first.name != PLAINTEXT or len(text.split(",")) > 1
+    if brokers == 1 and not given and several and text:
         told = advertised_at(config)
         if any(host == NOWHERE for host, _ in told.values()):
             raise ValueError(UNREACHABLE)
-        return [told]
+        controllers = controllers_of(config)  # named there as Kafka 3.9 and 4.x ship it (KIP-853)
+        return [{name: at for name, at in told.items() if name not in controllers}]
     own: dict[str, Address | None] = dict.fromkeys(each.name for each in settings.listeners)
     open_to_all = next((each.host for each in more if each.host == NOWHERE), first.host)
     return [own | {first.name: told} for told in advertised(given, config, brokers, open_to_all)]

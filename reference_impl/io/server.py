@@ -156,8 +156,8 @@ class RunningCluster:
         return self.server.call(read).result(LIFE_SECONDS)
 
     def jump(self, ms: int) -> None:
-        """The wall clock of all brokers is so many milliseconds ahead of the machine's: records are
-        stamped by it, and as old as it says. Sessions, leases and timeouts go by `advance` alone.
+        """The wall clock of all brokers is so many milliseconds ahead of the machine's; no session
+        and no timeout notices (`advance` lets time pass for them too).
         """
         self.clock.ahead = ms
 
@@ -233,7 +233,8 @@ class RunningCluster:
 def _by_listener(nodes: Iterable[Node]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for each in (each for node in nodes for each in node.listeners):
-        found.setdefault(each.listener, []).append(f"{each.bound[0]}:{each.bound[1]}")
+        host = each.bound[0] or "127.0.0.1"  # who listens everywhere is found there
+        found.setdefault(each.listener, []).append(f"{host}:{each.bound[1]}")
     return found
 
 
@@ -280,10 +281,8 @@ def build(
             sockets.append(opened)
             rack = racks[at] if at < len(racks) else None
             nodes.append(_node(number, endpoints, settings.inter_broker, rack))
-        cluster = parts.cluster(
-            nodes, Cluster, random.Random(seed), reachable=server.links.reaches_registry
-        )
-        cluster.wall = clock.wall
+        reachable = server.links.reaches_registry
+        cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)
         cores = _Cores(cluster, parts, disk)
         if disk is not None:
             undo.callback(disk.release)
@@ -414,6 +413,7 @@ def _assemble(
     clock: WallClock,
 ) -> RunningCluster:
     """Brokers on their listeners under one controller."""
+    cluster.wall = clock.wall
     persona, disk = cores.parts.persona, cores.data
     nodes = list(cluster.brokers.values())
     rules = membership_rules(persona, cores.parts.config)

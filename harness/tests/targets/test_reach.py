@@ -15,8 +15,9 @@ from touchstone.harness.driver.brokers import lookup
 from touchstone.harness.driver.line import Line
 from touchstone.harness.model.placeholders import Coordinator, Unresolved
 from touchstone.harness.model.target import OutOfScope, Shape
-from touchstone.harness.targets import parse, probe, reach
+from touchstone.harness.targets import matrix, parse, probe, process, reach
 from touchstone.harness.targets.external import ExternalTarget
+from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.liars import LyingServer
 from touchstone.harness.tests.small_kafka import METADATA, small_kafka
 
@@ -176,3 +177,29 @@ def test_a_command_follows_where_it_is_told_to(monkeypatch, command, words):
     monkeypatch.setattr(reach, "follow", asked.append)
     CliRunner().invoke(main, [*command, *words])
     assert asked == [bool(words)]
+
+
+def test_brokers_with_a_network_of_their_own_are_ours(monkeypatch):
+    """They listen on addresses of a bridge (nemesis: partition, slow-link), not on loopback."""
+
+    class Bridge(Isolations):
+        def host(self, node):
+            return f"10.9.9.{254 if node is None else node}"
+
+    class Begun(Exception):
+        pass
+
+    def keeper(cluster, port):
+        raise Begun
+
+    monkeypatch.setattr(process, "find_java", lambda: None)
+    monkeypatch.setattr(process, "kafka_home", lambda version: None)
+    monkeypatch.setattr(process, "_Dump", lambda cluster: None)
+    monkeypatch.setattr(process.jvm, "write_logging", lambda release, folder: None)
+    monkeypatch.setattr(process, "free_ports", lambda count: range(9092, 9092 + count))
+    monkeypatch.setattr(process.KafkaCluster, "_keeper", keeper)
+    cluster = process.KafkaCluster(matrix.release("4.3"), Shape(brokers=2), "test", Bridge())
+    with pytest.raises(Begun):
+        cluster.start()
+    process.remove(cluster.folder)
+    assert reach.refusals({0: ("10.9.9.0", 9092), 1: ("10.9.9.1", 9093)}) == []

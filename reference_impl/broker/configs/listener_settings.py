@@ -98,7 +98,7 @@ class ListenerSettings(NamedTuple):
             rows = endpoints(LISTENERS, text)
             _check_names(rows, text)
             _check_ports(rows, text)
-        controllers = set(_names(config.get(CONTROLLERS, "")))
+        controllers = controllers_of(config)
         found = tuple(
             Listener(name, _protocol(name, protocols), at, number)
             for name, at, number in rows
@@ -123,10 +123,15 @@ def endpoints(setting: str, text: str) -> list[tuple[str, str, int]]:
     return found
 
 
+def controllers_of(config: Mapping[str, str]) -> set[str]:
+    """Return the names of listeners that are the controllers', which clients are not told of."""
+    return set(_names(config.get(CONTROLLERS, "")))
+
+
 def check_controllers(config: Mapping[str, str]) -> None:
     """Whether there is a listener of controllers, where their names are told; Unmet if not."""
     names = {name for name, _, _ in endpoints(LISTENERS, config.get(LISTENERS, ""))}
-    controllers = set(_names(config.get(CONTROLLERS, "")))
+    controllers = controllers_of(config)
     if controllers and not controllers & names:
         raise Unmet(
             f"{CONTROLLERS} must contain at least one value appearing in the 'listeners'"

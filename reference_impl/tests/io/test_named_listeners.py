@@ -170,6 +170,27 @@ def test_listeners_of_controllers_are_left_out():
         assert list(running.listeners) == ["PLAINTEXT"]
 
 
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+def test_listeners_as_kafka_ships_them(release):
+    """config/server.properties of 4.x and config/kraft/server.properties of 3.9, but for ports."""
+    config = {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "listeners": "PLAINTEXT://:0,CONTROLLER://:0",
+        "inter.broker.listener.name": "PLAINTEXT",
+        "advertised.listeners": "PLAINTEXT://localhost:0,CONTROLLER://localhost:9093",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,"
+        "SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL",
+    }
+    with serve(release=release, config=config) as running:
+        (address,) = running.bootstrap
+        port = address.rpartition(":")[2]
+        assert address == f"127.0.0.1:{port}"  # who listens everywhere is found here
+        assert brokers_told(running.bootstrap[0]) == [f"localhost:{port}"]
+        assert list(running.listeners) == ["PLAINTEXT"]
+
+
 def test_a_port_beside_listeners_is_refused():
     with pytest.raises(ValueError, match="listeners"):
         serve(port=9092, config=TWO)
