@@ -110,7 +110,7 @@ def groups(peer: Peer, address: tuple[str, int], number: int, over: Over) -> Non
     """Members of a consumer group over hundreds of topics come and go."""
     names = [f"many-{number}-{at}" for at in range(TOPICS)]
     created(peer, names)
-    beat = {
+    beat: dict[str, Any] = {
         "group_id": f"many-{number}", "instance_id": None, "rack_id": None,
         "rebalance_timeout_ms": 60_000, "server_assignor": None, "subscribed_topic_regex": None,
     }  # fmt: skip
@@ -118,7 +118,7 @@ def groups(peer: Peer, address: tuple[str, int], number: int, over: Over) -> Non
     while not over():
         joins = {"subscribed_topic_names": names, "topic_partitions": [], "member_epoch": 0}
         answer = peer.ask(GROUP_HEARTBEAT, 1, beat | joins | {"member_id": f"m{at}"})
-        goes_on = {"subscribed_topic_names": None, "topic_partitions": None}
+        goes_on: dict[str, Any] = {"subscribed_topic_names": None, "topic_partitions": None}
         goes_on |= {"member_id": f"m{at}", "member_epoch": answer["member_epoch"]}
         for _ in range(5):
             peer.ask(GROUP_HEARTBEAT, 1, beat | goes_on)

@@ -203,16 +203,18 @@ class Server:
         self.links.deliver(now)
         self._drop_dead(now)
         self._drop_idle(now)
-        self._work_off(time.thread_time() + _BACKLOG_S)
+        if self._ready:
+            self._work_off()
         if self._slow:
             channel = next(iter(self._slow))
             del self._slow[channel]
             self._work(channel, its_turn=True)
 
-    def _work_off(self, until: float) -> None:
+    def _work_off(self) -> None:
         """Serve who has frames left, each once, at least one and then until so much CPU is used:
         who asks now must not wait for all that others have sent.
         """
+        until = time.thread_time() + _BACKLOG_S
         for channel in [*self._ready]:
             del self._ready[channel]
             self._work(channel)
@@ -308,11 +310,9 @@ class Server:
         return data
 
     def _work(self, channel: Channel, *, its_turn: bool = False) -> None:
-        """Hand over frames until one has to wait, none is left, or it is another one's turn.
-
-        One that may take long waits until everybody else was served: whoever asks little waits for
-        one such frame at most, however many connections send them. CPU is counted and not time, so
-        a busy machine makes nobody slow.
+        """Hand over frames until one has to wait, none is left, or it is another one's turn. One
+        that may take long waits until everybody else was served: who asks little waits for one such
+        frame at most. CPU is counted and not time, so a busy machine makes nobody slow.
         """
         if channel.broker in self._frozen:
             return

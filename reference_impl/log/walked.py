@@ -26,6 +26,14 @@ _MOST = 16  # payloads of which something is known and not asked for yet
 _Key = tuple[bytes, int, int, bool]  # stored payload, records, base timestamp, whether skimmed
 
 
+def may_be_large(records: bytes) -> bool:
+    """Whether `job` has to look: most appends are one small batch that is not compressed."""
+    if not v2.HEADER_SIZE <= len(records) <= LARGE:
+        return len(records) > LARGE
+    alone = int.from_bytes(records[8:12], "big") + v2.LOG_OVERHEAD == len(records)
+    return not alone or bool(records[v2.ATTRIBUTES_AT + 1] & v2.CODEC_MASK)
+
+
 class WalkedPayloads:
     """Of one partition. A job may run in another thread than everything else."""
 

@@ -41,6 +41,7 @@ from touchstone.reference_impl.cluster.topology import INTERNAL_TOPICS
 from touchstone.reference_impl.cluster.view import MetadataView
 from touchstone.reference_impl.log.rules import LogError
 from touchstone.reference_impl.log.validation import codec_of
+from touchstone.reference_impl.log.walked import may_be_large
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.records import ZSTD, RecordError, entries
 from touchstone.reference_impl.wire.schema import Struct
@@ -124,13 +125,15 @@ class _Produce:
 
     def long_walks(self) -> Iterator[Callable[[], None]]:
         """What is to be done beside the loop before the append: reading large payloads."""
-        for name, row in self.named():
+        for topic, row in _all_partitions(self._request.body):
             records = row["records"]
+            if not records or not may_be_large(records):
+                continue
+            name = name_of(self._metadata, topic, by_id=self._version >= FIRST_BY_ID)
             replica = self._replicas.locate(name, row["index"]).replica if name else None
-            if records and replica is not None:
-                job = replica.log.walk_ahead(records)
-                if job is not None:
-                    yield job
+            job = None if replica is None else replica.log.walk_ahead(records)
+            if job is not None:
+                yield job
 
     def append(self, refusals: Refusals, now: int) -> Struct | NoReply | Hangup | Wait:
         """Append every partition, but those that their transaction's coordinator refused."""
