@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from touchstone.reference_impl.broker.broker import Broker
 from touchstone.reference_impl.broker.configs import broker_settings, unobeyed
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
 from touchstone.reference_impl.broker.control.cluster_controller import new_controller
 from touchstone.reference_impl.broker.data.log_rules import rules_of
@@ -57,7 +58,7 @@ class Assembly:
         if config.get(AUTHORIZER):
             acls = import_module("touchstone.reference_impl.broker.security.acls.authorizer")
             acls.settings_of(config, persona)
-        if config.get(UNSTABLE_VERSIONS, "").strip().lower() == "true":
+        if is_true(config.get(UNSTABLE_VERSIONS)):
             # The schemas of all requests are loaded for it, which nobody else should pay for.
             unstable = import_module("touchstone.reference_impl.broker.personas.unstable")
             persona = unstable.with_unstable(persona)

@@ -42,6 +42,13 @@ def transaction_ended(group: Group, producer_id: int, *, commit: bool) -> None:
             group.offsets[key] = stored
 
 
+def forget(group: Group, key: tuple[str, int]) -> None:
+    """The partition has no offset any more, nor gets one from a transaction that is open."""
+    group.offsets.pop(key, None)
+    for staged in group.unstable.values():
+        staged.pop(key, None)
+
+
 def expired(group: Group, stored: CommittedOffset, retention_ms: int, now: int) -> bool:
     """Whether its time is up: counted from when the group emptied, where anybody ever joined."""
     if stored.expires is not None:

@@ -47,7 +47,7 @@ def first_as_new(segments: Iterable[Segment], timestamp: int, log_start: int) ->
     return NOTHING_SO_NEW
 
 
-def newest(segments: Iterable[Segment], log_start: int) -> TimestampAndOffset:
+def newest(segments: Iterable[Segment]) -> TimestampAndOffset:
     """The first record that has the largest timestamp of all."""
     best: Segment | None = None
     for segment in segments:
@@ -55,7 +55,7 @@ def newest(segments: Iterable[Segment], log_start: int) -> TimestampAndOffset:
             best = segment
     if best is None or best.largest_timestamp == NO_TIMESTAMP:
         return NOTHING_SO_NEW
-    return _first_in(best.newest(), best.largest_timestamp, log_start) or NOTHING_SO_NEW
+    return _first_in(best.newest(), best.largest_timestamp, 0) or NOTHING_SO_NEW
 
 
 def _first_in(entry: Stored, timestamp: int, log_start: int) -> TimestampAndOffset | None:

@@ -278,7 +278,7 @@ class PartitionLog:
         unstable = self.producers.first_unstable_offset(self.high_watermark)
         if unstable is None:
             return self.high_watermark
-        return min(unstable, self.high_watermark)
+        return min(max(unstable, self.log_start_offset), self.high_watermark)
 
     def aborted(self, first: int, end: int) -> list[Aborted]:
         """Aborted transactions that a reader of [first, end) must leave out."""
@@ -357,8 +357,11 @@ class PartitionLog:
         return by_time.first_as_new(self._segments, timestamp, self.log_start_offset)
 
     def newest(self) -> TimestampAndOffset:
-        """The record with the largest timestamp, the first of them (KIP-734)."""
-        return by_time.newest(self._segments, self.log_start_offset)
+        """The record with the largest timestamp, the first of them (KIP-734).
+
+        Also one below the log start, as long as its segment is there (3.9.2, 4.3.1).
+        """
+        return by_time.newest(self._segments)
 
     def segment_views(self) -> list[SegmentView]:
         return [SegmentView(s.base_offset, s.size, s.modified) for s in self._segments]

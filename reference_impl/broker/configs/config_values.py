@@ -156,6 +156,11 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[str, Any, str], None]], ...] = (
 )
 
 
+def is_true(text: str | None) -> bool:
+    """Whether a setting says so, as Kafka reads it: trimmed, and in any case."""
+    return text is not None and text.strip().lower() == "true"
+
+
 def read(definition: ConfigDefinition, text: str) -> Any:
     """The value that `text` means; ValueRefused says why it means none."""
     trimmed = text.strip()

@@ -264,9 +264,10 @@ def _unknown(broker: Configured, levels: Levels) -> Iterable[Entry]:
 
 def _broker_entry(broker: Configured, definition: ConfigDefinition, levels: Levels) -> Entry:
     synonyms = _synonyms(broker, definition.name, levels)
+    text = None if definition.sensitive or not synonyms else synonyms[0].value
     return Entry(
         definition.name,
-        None if definition.sensitive or not synonyms else synonyms[0].value,
+        None if text is None else config_values.printed(definition, text),  # synonyms stay raw
         synonyms[0].source if synonyms else DEFAULT,
         not definition.dynamic,
         definition.sensitive,

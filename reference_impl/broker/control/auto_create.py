@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.api_error import ApiError
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.control import kraft_topics, topic_names, zookeeper_topics
 from touchstone.reference_impl.broker.control.internal_topics import OFFSETS, SHARES, TRANSACTIONS
 from touchstone.reference_impl.broker.control.mutation_quotas import Permit, unbounded
@@ -84,9 +85,7 @@ class AutoTopicCreation:
         `permit` is asked for its partitions (`mutation_quotas`).
         """
         persona = self._broker.persona
-        creating = (
-            allowed and self._broker.config.get("auto.create.topics.enable", "true") == "true"
-        )
+        creating = allowed and is_true(self._broker.config.get("auto.create.topics.enable", "true"))
         if name in self._forms():
             if creating or persona.quirk("metadata.internal-topics-are-always-made"):
                 return True, self.internal_topic(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.configs.config_view import broker_definitions
 from touchstone.reference_impl.cluster.controller import Controller, ControlRules
 from touchstone.reference_impl.cluster.kraft_controller import KRaftController
@@ -55,8 +56,8 @@ def membership_rules(persona: Persona, config: Mapping[str, str]) -> MembershipR
         return given or (str(definitions[name].default) if name in definitions else gone)
 
     session = "broker.session.timeout.ms" if persona.kraft else "zookeeper.session.timeout.ms"
-    in_order = setting("controlled.shutdown.enable", "true").lower() == "true"
-    balanced = setting("auto.leader.rebalance.enable").lower() == "true"
+    in_order = is_true(setting("controlled.shutdown.enable", "true"))
+    balanced = is_true(setting("auto.leader.rebalance.enable"))
     balance = int(setting("leader.imbalance.check.interval.seconds")) * 1000 * balanced
     return MembershipRules(
         session_ms=int(setting(session)),

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.configs.config_values import ValueRefused, is_true
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control.mutation_quotas import Permit
 from touchstone.reference_impl.broker.control.topic_names import TopicNames
@@ -324,7 +324,7 @@ def delete_topics(
 
 
 def _may_delete(broker: Broker) -> bool:
-    return broker.config.get("delete.topic.enable", "true").lower() == "true"
+    return is_true(broker.config.get("delete.topic.enable", "true"))
 
 
 def _delete(

@@ -18,7 +18,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from touchstone.reference_impl.api_error import ApiError
-from touchstone.reference_impl.broker.configs.config_values import ValueRefused
+from touchstone.reference_impl.broker.configs.config_values import ValueRefused, is_true
 from touchstone.reference_impl.broker.configs.topic_settings import TopicSettings
 from touchstone.reference_impl.broker.control import zookeeper_paths
 from touchstone.reference_impl.broker.control.cluster_controller import ClusterController
@@ -405,7 +405,7 @@ def delete_topics(
         rows = list(dict.fromkeys(rows))
     if _not_controller(broker):
         return [Outcome(n, ErrorCode.NOT_CONTROLLER, topic_id=i) for n, i in rows]
-    if broker.config.get("delete.topic.enable", "true").lower() != "true":
+    if not is_true(broker.config.get("delete.topic.enable", "true")):
         if broker.persona.quirk("topics.disabled-deletion-times-out"):
             return [_undeleted(_named(broker, *row)) for row in rows]
         code = ErrorCode.INVALID_REQUEST if version < 3 else ErrorCode.TOPIC_DELETION_DISABLED

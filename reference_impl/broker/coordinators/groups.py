@@ -110,8 +110,14 @@ class Groups:
             gone = [
                 k for k, kept in group.offsets.items() if cluster.topics.get(k[0]) is not kept.topic
             ]
-            for key in gone:
-                del group.offsets[key]
+            staged = [
+                k
+                for kept_by in group.unstable.values()
+                for k, kept in kept_by.items()
+                if cluster.topics.get(k[0]) is not kept.topic
+            ]
+            for key in (*gone, *staged):
+                offsets.forget(group, key)
             if gone:
                 append = partial(self._append_tombstones, group.id, gone)
                 self._broker.soon(("deleted topics", group.id, cluster.generation), append)

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs import config_view
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.replication.partitions import log_key
 from touchstone.reference_impl.log.cleaner import Cleaning
 from touchstone.reference_impl.log.dirtiness import Dirty, dirty_part
@@ -49,7 +50,7 @@ class LogManager:
             self._begun = True
             self._remind_retention(now + self._number("log.initial.task.delay.ms", 30_000))
             self._remind_producers(now)
-            if config_view.setting(self._broker, "log.cleaner.enable") != "false":
+            if is_true(config_view.setting(self._broker, "log.cleaner.enable")):
                 self._remind_cleaner(now + self._number("log.cleaner.backoff.ms", 15_000))
 
     def _number(self, name: str, default: int) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.broker.configs import group_settings
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.coordinators import share_persister
 from touchstone.reference_impl.broker.coordinators.share_persister import Answer, Update
 from touchstone.reference_impl.cluster.replica import Replica
@@ -194,7 +195,7 @@ class SharePartitions:
             group_settings.number(self._broker, group, "share.partition.max.record.locks"),
             group_settings.number(self._broker, group, "share.delivery.count.limit"),
             self.lock_ms(group),
-            own == "true",
+            is_true(own),
         )
 
     def _keep(self, one: HostedPartition, change: Change, now: int, then: Acknowledged) -> None:

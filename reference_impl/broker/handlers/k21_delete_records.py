@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from touchstone.reference_impl.broker.configs.config_view import ConfiguredNode
 from touchstone.reference_impl.broker.effects import Request, Wait
+from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.broker.purgatory import Purgatory
 from touchstone.reference_impl.broker.replication.partitions import each_once, log_key
 from touchstone.reference_impl.broker.replication.replicas import Replicas
@@ -45,13 +46,17 @@ def handle(
     metadata: MetadataView,
     cluster: Cluster,
     node: ConfiguredNode,
+    persona: Persona,
     now: int,
 ) -> Struct | Wait:
     topics, left = [], []
     for name, partitions in each_once(request.body):
         rows = []
+        config = cluster.config_of(name, broker=node.id)
+        undecided = not config.compact and persona.quirk("delete-records.no-policy-will-do")
+        may = config.delete or undecided
         for asked in partitions:
-            row, offset = _delete(replicas, purgatory, metadata, cluster, node, name, asked, now)
+            row, offset = _delete(replicas, purgatory, metadata, name, asked, now, may=may)
             rows.append(row)
             if not row["error_code"] and row["low_watermark"] < offset:
                 left.append(_DeleteRecords(row, name, offset))
@@ -114,19 +119,19 @@ def _delete(
     replicas: Replicas,
     purgatory: Purgatory,
     metadata: MetadataView,
-    cluster: Cluster,
-    node: ConfiguredNode,
     topic: str,
     asked: Struct,
     now: int,
+    *,
+    may: bool,
 ) -> tuple[Struct, int]:
-    """(the row as things stand, where all replicas are to begin)."""
+    """(the row as things stand, where all replicas are to begin); `may`: its topic allows it."""
     index, offset = asked["partition_index"], asked["offset"]
     code = _refusal(metadata, topic, index)
     replica, error = replicas.locate(topic, index)
     if code or replica is None:
         return _row(index, NO_LOW_WATERMARK, code or error), 0
-    if not cluster.config_of(topic, broker=node.id).delete:
+    if not may:
         return _row(index, NO_LOW_WATERMARK, ErrorCode.POLICY_VIOLATION), 0
     log = replica.log
     wanted = log.high_watermark if offset == TO_HIGH_WATERMARK else offset

@@ -14,7 +14,7 @@ from touchstone.reference_impl.broker.effects import Request
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.topology import Cluster
 from touchstone.reference_impl.group.members import CONSUMER, Group
-from touchstone.reference_impl.group.offsets import is_over
+from touchstone.reference_impl.group.offsets import forget, is_over
 from touchstone.reference_impl.group.states import State
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.reference_impl.wire.schema import Struct
@@ -76,5 +76,5 @@ def _delete(cluster: Cluster, group: Group, name: str, index: int) -> int:
         subscribed = group.subscribed()
         if subscribed is None or name in subscribed:
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-    group.offsets.pop((name, index), None)
+    forget(group, (name, index))
     return ErrorCode.NONE

@@ -54,6 +54,8 @@ def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> St
     """Rows until the room is used up; `first` counts in the first topic only."""
     rows: list[Struct] = []
     for name in names:
+        if room == 0:  # whoever comes next is named, there or not
+            return _with_cursor(rows, name, first)
         topic = metadata.topics.get(name)
         if topic is None:
             wrong = topic_names.fault(name)
@@ -62,8 +64,6 @@ def _page(metadata: MetadataView, names: list[str], first: int, room: int) -> St
             rows.append(_row(code, name, partitions=[]))
             first = 0
             continue
-        if room == 0:
-            return _with_cursor(rows, name, first)
         shown = topic.partitions[first : first + room]
         row = _row(ErrorCode.NONE, name, partitions=[_partition(metadata, p) for p in shown])
         rows.append(row | {"topic_id": topic.id, "is_internal": topic.internal})

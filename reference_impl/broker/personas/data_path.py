@@ -14,6 +14,11 @@ _LOG_VALIDATOR = "LogValidator at 1.0.2, 2.2.1, 2.8.2, 3.9; observed"
 _PRODUCER_STATE = "ProducerAppendInfo at 1.0.2, 2.2.1, 2.8.2, 3.9; observed"
 
 ROWS: Rows = {
+    "delete-records.no-policy-will-do": (
+        "Records of a topic whose cleanup.policy is empty may be deleted.",
+        {"1.0": False, "4.3": True},
+        "observed on 3.9.2 and 4.3.1",
+    ),
     "append.invalid-record-code": (
         "The code of an InvalidRecordException: CORRUPT_MESSAGE before KIP-467.",
         {"1.0": E.CORRUPT_MESSAGE, "2.8": E.INVALID_RECORD},

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.configs.listener_settings import (
     Listener,
     of_listener,
@@ -65,8 +66,8 @@ class TlsSettings(NamedTuple):
             versions_of(said),
             tuple(listed(said("ssl.cipher.suites"))),
             ssl_principals.rules(said(ssl_principals.SETTING)),
-            said(NEW_SUBJECT) == "true",
-            said(NEW_NAMES) == "true",
+            is_true(said(NEW_SUBJECT)),
+            is_true(said(NEW_NAMES)),
         )
 
     def renewed(self, config: Mapping[str, str], listener: Listener) -> TlsSettings:

@@ -15,7 +15,7 @@ import pytest
 from touchstone.reference_impl.io.log_dir_error import LogDirError
 from touchstone.reference_impl.io.quorum_log import FOLDER, QuorumLog, read_quorum_log
 from touchstone.reference_impl.io.server import build, serve
-from touchstone.reference_impl.log.files import names
+from touchstone.reference_impl.log.files import names, scan
 from touchstone.reference_impl.log.files.partition_metadata import parse_uuid, uuid_text
 from touchstone.reference_impl.tests.io.test_data_dir import produce
 from touchstone.reference_impl.tests.io.test_serving import Peer
@@ -88,6 +88,12 @@ def test_a_snapshot_and_what_follows_say_what_the_whole_log_says(tmp_path, relea
     snapshot.write_bytes(gzip.decompress(path.read_bytes()))
     assert said(read_quorum_log(root)) == whole
     (root / FOLDER / LOG).unlink()
+    log = log_of(release)  # what the snapshot covers is not applied a second time
+    kept = next(each for each in scan.Scanner(log, 0) if each.base_offset > end - 120)
+    tail = root / FOLDER / names.name_of(kept.base_offset, names.LOG)
+    tail.write_bytes(log[kept.position :])
+    assert said(read_quorum_log(root)) == whole
+    tail.unlink()
     alone = read_quorum_log(root)
     assert alone is not None and (alone.end, alone.epoch) == (end, 2)
 

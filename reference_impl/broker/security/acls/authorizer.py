@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.personas.persona import Persona
 from touchstone.reference_impl.cluster.acls import (
     WILDCARD,
@@ -58,7 +59,7 @@ def settings_of(config: Mapping[str, str], persona: Persona) -> AuthorizerSettin
             raise ValueError(
                 f"super.users={word}: expected a string in format principalType:principalName"
             )
-    everyone = config.get("allow.everyone.if.no.acl.found", "false").strip().lower() == "true"
+    everyone = is_true(config.get("allow.everyone.if.no.acl.found"))
     by_example = persona.quirk("acls.types-are-judged-by-example")
     return AuthorizerSettings(frozenset(supers), everyone, by_example)
 

@@ -9,6 +9,7 @@ import struct
 from collections import Counter
 from typing import Any
 
+from touchstone.reference_impl.broker.configs.config_values import is_true
 from touchstone.reference_impl.broker.effects import Hangup
 from touchstone.reference_impl.broker.security.acls.guarding import (
     TOPIC,
@@ -113,7 +114,8 @@ def _hidden(asked: Asked, name: str, *, by_id: bool) -> Struct | None:
         return row
     if name in asked.metadata.topics or not asked.body["allow_auto_topic_creation"]:
         return None
-    if asked.config.get("auto.create.topics.enable", "true") != "true" or _may_create(asked, name):
+    created = is_true(asked.config.get("auto.create.topics.enable", "true"))
+    if not created or _may_create(asked, name):
         return None
     return row | {"is_internal": name in INTERNAL_TOPICS}
 
