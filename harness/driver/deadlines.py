@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 from touchstone.harness.driver.preparation import Waits
@@ -11,6 +13,32 @@ from touchstone.harness.model.scenario import Raw
 ROUND_TRIPS, BRIEF_TRIPS = 50, 10
 LONGEST_S = 60.0
 OWN_WAITS = ("max_wait_ms", "timeout_ms")
+THROTTLE = "throttle_time_ms"
+
+
+class Waited:
+    """How long a wait lasts that asks again and again, from its first answer on.
+
+    A broker whose user is above his rate answers at once, says for how long, and reads nothing of
+    him until then (KIP-219): that is no time in which what is waited for could have been seen, as
+    far as it did pass, and LONGEST_S at most.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._first: float | None = None
+        self._last = self._told_s = self._muted_s = 0.0
+
+    def answered(self, body: Any) -> float:
+        """Note an answer, None if it cannot be read; return the seconds until it."""
+        now = self._clock()
+        if self._first is None:
+            self._first = self._last = now
+        muted_s = self._muted_s + min(self._told_s, now - self._last)
+        self._muted_s, self._last = min(muted_s, LONGEST_S), now
+        told = body.get(THROTTLE) if isinstance(body, dict) else None
+        self._told_s = max(told, 0) / 1000 if isinstance(told, int) else 0.0
+        return now - self._first - self._muted_s
 
 
 def seconds(step: Any, waits: Waits, patience_s: float, round_trip_s: float) -> float:

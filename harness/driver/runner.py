@@ -196,9 +196,8 @@ class Run:
             self._listen(connection_of(step), line)
 
     def _until(self, step: Until) -> None:
-        began = time.perf_counter()
-        deadline = began + self.waits.patience(step, self.patience_s)
-        kept = len(self.events)
+        patience_s = self.waits.patience(step, self.patience_s)
+        kept, waited = len(self.events), deadlines.Waited()
         for tries, pause in zip(range(1, TRIES + 1), pauses(), strict=False):
             self.halt.check(Stop)
             self._ask(step.ask)
@@ -206,12 +205,13 @@ class Run:
             if any(event.direction not in ("opened", "sent", "received") for event in last):
                 return
             body = self._answer(label(step, self.step))
+            took_s = waited.answered(body)
             done = body is not None and all(
                 paths.holds(body, path, op, self.bindings.resolve(value))
                 for path, op, value in self.numbers.conditions(self.step, step)
             )
             unreadable = body is None
-            if done or unreadable or time.perf_counter() + pause > deadline or tries == TRIES:
+            if done or unreadable or took_s + pause > patience_s or tries == TRIES:
                 self.events[kept:] = [dataclasses.replace(e, tries=tries) for e in last]
                 break
             self.events[kept:] = [event for event in last if event.direction == "opened"]
@@ -219,8 +219,8 @@ class Run:
             time.sleep(pause)
         # An answer that cannot be read would be no better at the next try, and says nothing of how
         # long others have to wait.
-        took_s = None if unreadable else time.perf_counter() - began
-        goes_on = self.waits.ended(step, label(step, self.step), done, took_s)
+        known_s = None if unreadable else took_s
+        goes_on = self.waits.ended(step, label(step, self.step), done, known_s)
         if not done:
             wanted = " and ".join(f"{p} {o} {v!r}" for p, o, v in step.conditions)
             self._event("unmet", connection_of(step), note=f"{wanted} after {tries} tries")
