@@ -101,8 +101,13 @@ def older(release: str) -> tuple[str, ...]:
     return line[: line.index(release)]
 
 
-def planned(release: str, seed: int, brokers: int | None = None) -> Life:
-    """The life that this seed decides; `brokers`: how many, where the seed is not to say."""
+def planned(
+    release: str, seed: int, brokers: int | None = None, login: str | None = None
+) -> Life:  # fmt: skip
+    """Return the life that this seed decides. `brokers` is how many, and `login` the mechanism of a
+    listener that wants one, where the seed is not to say; such a life begins in a release in which
+    users of that mechanism can be made. Raise ValueError if there is none.
+    """
     draw = random.Random(f"{release}/{seed}")
     ids = tuple(sorted(draw.sample(IDS, brokers or draw.choice(SIZES))))
     path = (*older(release), release)
@@ -111,6 +116,8 @@ def planned(release: str, seed: int, brokers: int | None = None) -> Life:
     listeners = draw.choice(LISTENER_SETS)
     mechanisms = [name for name, where in MECHANISMS.items() if fits(path[first], where)]
     mechanism = draw.choice(mechanisms) if listeners == SASL else ""
+    if login is not None:
+        listeners, mechanism, first = SASL, login, _first_with(login, path, first)
     acts = list(_acts(draw, release, ids))
     draw.shuffle(acts)
     places = sorted(draw.randint(1, len(acts)) for _ in path[first + 1 :])
@@ -118,6 +125,15 @@ def planned(release: str, seed: int, brokers: int | None = None) -> Life:
         acts.insert(place, Act("upgrade", release=after))
     acts = [Act("tenants"), *_once_known(acts, path[first])]
     return Life(release, seed, path[first], ids, settings, listeners, mechanism, tuple(acts))
+
+
+def _first_with(mechanism: str, path: tuple[str, ...], drawn: int) -> int:
+    """Return the place of the first release, from the drawn one on, in which it can be had."""
+    where = MECHANISMS[mechanism]
+    found = next((at for at in range(drawn, len(path)) if fits(path[at], where)), None)
+    if found is None:
+        raise ValueError(f"{mechanism} is for lives of {where}, not of {path[-1]}")
+    return found
 
 
 def _once_known(acts: list[Act], release: str) -> Iterator[Act]:

@@ -26,7 +26,7 @@ GROUP, ASSIGNMENT = "100 B", "100 B, by assignment"
 def run(options: Options) -> Iterator[Figure]:
     topic = f"bench-{uuid.uuid4().hex[:12]}"
     notes = {"records": options.records, "rounds": options.rounds}
-    for peer in available_peers(options):
+    for peer in available_peers(options, logs_in=True):
         for brokers in options.brokers:
             with side_by_side(options, peer, brokers) as sides:
                 for who, bootstrap in sides.items():

@@ -20,12 +20,13 @@ from typing import Any
 import click
 
 from touchstone.harness.model.target import Shape, Unavailable
-from touchstone.harness.targets import parse
+from touchstone.harness.targets import parse, reach
 from touchstone.harness.targets.process import KafkaProcess
 
 READY_SECONDS = 60
 ONE = Shape()
 _NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+LOGGING_IN = ("producer-perf", "consumer-perf", "latency", "groups", "transactions", "suites")
 MEMORY, DISK = STORES = ("memory", "disk")
 
 
@@ -144,11 +145,24 @@ def figures_of(
             )
 
 
-def available_peers(options: Options) -> Iterator[str]:
-    """The peers this machine can run; each other one is named with its reason."""
+def available_peers(
+    options: Options, *, starts: bool = False, logs_in: bool = False
+) -> Iterator[str]:
+    """Yield the peers that this machine can run; name each other one with its reason. `starts`: the
+    bench measures a start, or processes of ours; `logs_in`: it speaks to clusters that want that.
+    """
     for name in options.peers:
         try:
-            reason = parse(name).available()
+            target = parse(name)
+            reason = target.available()
+            runs_already = getattr(target, "addresses", ())
+            if not reason and starts and runs_already:
+                reason = "it runs already, and this bench measures what it starts itself"
+            wants_login = any(
+                reach.is_secured(one) or not reach.is_anonymous(one) for one in runs_already
+            )
+            if not reason and wants_login and not logs_in:
+                reason = f"this bench cannot log in; {', '.join(LOGGING_IN)} can"
         except (Unavailable, ValueError) as missing:
             reason = str(missing)
         if reason:

@@ -41,7 +41,7 @@ _COMMITTED = struct.Struct(f">13x1x{1 + len(TOPIC)}x1x4xh")  # the first partiti
 
 
 def run(options: Options) -> Iterator[Figure]:
-    for peer in available_peers(options):
+    for peer in available_peers(options, logs_in=True):
         for what, deed, measure in _contests():
             yield from contest(options, peer, "groups", what, deed, measure)
 

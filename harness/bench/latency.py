@@ -23,7 +23,7 @@ RATE, SECONDS = 20_000, 10
 
 
 def run(options: Options) -> Iterator[Figure]:
-    for peer in available_peers(options):
+    for peer in available_peers(options, logs_in=True):
         for brokers in options.brokers:
             with side_by_side(options, peer, brokers) as sides:
                 turns = [partial(turn, options, *side, brokers) for side in sides.items()]

@@ -28,7 +28,7 @@ def run(options: Options) -> Iterator[Figure]:
         ours = resident([pid])
     options.say(f"memory of 3 brokers: {ours:.0f} MB")
     made = False
-    for peer in available_peers(options):
+    for peer in available_peers(options, starts=True):
         with peer_broker(peer, Shape(3), profile="test") as (_, pids):
             if pids:
                 made = True

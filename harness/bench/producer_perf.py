@@ -26,7 +26,7 @@ ACKS = ("all", "1")
 
 def run(options: Options) -> Iterator[Figure]:
     notes = {"records": options.records, "rounds": options.rounds}
-    for peer in available_peers(options):
+    for peer in available_peers(options, logs_in=True):
         for brokers in options.brokers:
             with side_by_side(options, peer, brokers) as sides:
                 for acks in ACKS:

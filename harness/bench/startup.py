@@ -31,7 +31,7 @@ def run(options: Options) -> Iterator[Figure]:
     yield Figure(
         "startup", "3 brokers warm, in process", round(warm * 1000, 1), "ms", more_is_better=False
     )
-    for peer in available_peers(options):
+    for peer in available_peers(options, starts=True):
         for brokers, seconds in cold.items():
             theirs = min(peer_start(peer, brokers, "bench") for _ in range(options.rounds))
             options.say(f"startup {brokers} brokers: {seconds:.3f} s, {peer} {theirs:.2f} s")

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from touchstone.harness.bench.contest import Figure, Options, available_peers
 from touchstone.harness.extras import need
+from touchstone.harness.targets import command_config
 
 SECONDS = 1800
 
 
 def run(options: Options) -> Iterator[Figure]:
     ours, cases = rate(options, f"reference@{options.release}")
-    for peer in available_peers(options):
+    for peer in available_peers(options, logs_in=True):
         theirs, _ = rate(options, peer)
         yield Figure(
             "suites", "all of suites/", round(ours, 1), "cases/s", peer, round(theirs, 1),
@@ -32,6 +33,7 @@ def rate(options: Options, target: str) -> tuple[float, int]:
         need("pytest")
         suites = ["--pyargs", "touchstone.suites"]
         argv = [sys.executable, "-m", "pytest", *suites, "-q", "--target", target]
+        argv += command_config.words()
         began = time.monotonic()
         subprocess.run(
             [*argv, "--results", folder], cwd=folder, stdout=subprocess.DEVNULL, check=False,

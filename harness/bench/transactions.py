@@ -38,7 +38,7 @@ _NOBODY = (0x0BADCAFE0BADCAFE, 0x0BAD)
 
 
 def run(options: Options) -> Iterator[Figure]:
-    for peer in available_peers(options):
+    for peer in available_peers(options, logs_in=True):
         for producers in PRODUCERS:
             what = f"{producers} producer{'s' * (producers > 1)}, a record each"
             yield from contest(

@@ -17,7 +17,7 @@ import click
 from touchstone.harness import exits
 from touchstone.harness.ageing import acts
 from touchstone.harness.ageing.cluster import AgedCluster
-from touchstone.harness.ageing.life import Life, planned
+from touchstone.harness.ageing.life import MECHANISMS, Life, planned
 from touchstone.harness.model import security_settings
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.java import find_java
@@ -48,11 +48,13 @@ def _release(ctx: click.Context, parameter: click.Parameter, word: str) -> matri
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--seed", default=0, help="Decides everything that happens.")
 @click.option("--brokers", type=click.IntRange(1, 5), help="By default the seed decides, 1 or 3.")
+@click.option("--login", type=click.Choice(sorted(MECHANISMS)),
+              help="Mechanism of a listener with a login; else the seed decides.")  # fmt: skip
 @click.option("--port", default=0, type=click.IntRange(0, 65000), help="Of the first broker.")
 @click.option("--dry", is_flag=True, help="Print the plan and start nothing.")
 def command(
-    release: matrix.Release, command: tuple[str, ...], seed: int, brokers: int | None, port: int,
-    dry: bool,
+    release: matrix.Release, command: tuple[str, ...], seed: int, brokers: int | None,
+    login: str | None, port: int, dry: bool,
 ) -> None:  # fmt: skip
     """Age a Kafka: start it, have it live, leave it at an address until Ctrl-C.
 
@@ -61,7 +63,10 @@ def command(
 
     Exit code 0, 3: Kafka cannot be started here, 4: an option is wrong; or COMMAND's.
     """
-    life = planned(release.name, seed, brokers)
+    try:
+        life = planned(release.name, seed, brokers, login)
+    except ValueError as wrong:
+        raise click.UsageError(f"--login {wrong}") from None
     if dry:
         for line in life.lines():
             click.echo(line)

@@ -18,6 +18,7 @@ from typing import Any
 import click
 
 from touchstone.harness.checkers.histories import CONFORMS, DIVERGES
+from touchstone.harness.cli.logging_in import logs_in
 from touchstone.harness.cli.nemesis import (
     BROKE,
     INTERRUPTED,
@@ -47,6 +48,7 @@ BROKERS = 3
 @click.option("--partitions", default=6, type=click.IntRange(1), help="Of the topic.")
 @click.option("--defect", "defects", multiple=True, type=click.Choice(sorted(DEFECTS)),
               metavar="NAME", help="Plant it in the client, to see a soak fail.")  # fmt: skip
+@logs_in
 @click.option("--out", default="soak", type=FOLDER, help="For the result.")
 def command(word: str, wanted: tuple[str, ...], **options: Any) -> None:
     """Have our client produce and consume for an hour while brokers are harmed.

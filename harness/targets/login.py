@@ -25,6 +25,7 @@ import struct
 import time
 import urllib.parse
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -49,7 +50,7 @@ from touchstone.reference_impl.security import jaas
 from touchstone.reference_impl.wire import headers
 from touchstone.reference_impl.wire.apis import by_name
 
-PROTOCOL = "security.protocol"
+PROTOCOL, _MECHANISM = "security.protocol", "sasl.mechanism"
 OBEYED = ("security.protocol", "sasl.", "ssl.")  # names, and beginnings of names
 PATHS = ("ssl.keystore.location", "ssl.truststore.location")
 MOST = 1 << 20  # bytes of an answer, and of a file of properties
@@ -96,7 +97,8 @@ class Login:
             self.settings = SecuritySettings.of(connection_config(self.properties))
             self._security = ClientSecurity(random.random, self.settings)
         except (ClientError, MissingExtra, ValueError, OSError) as wrong:
-            raise BadLogin(f"{source}: {self.masked(str(wrong))}") from None
+            more = _of_properties(properties)
+            raise BadLogin(f"{source}: {self.masked(str(wrong))}{more}") from None
 
     def __reduce__(self) -> tuple[type[Login], tuple[dict[str, str], str]]:
         return Login, (self.properties, self.source)
@@ -217,6 +219,7 @@ class Login:
             yield
         except AuthenticationException as refused:
             more = f"; {_NO_SASL}" if isinstance(refused, IllegalSaslStateException) else ""
+            more += self._of_token()
             raise LoginRefused(self._why(f"the login is refused: {refused}{more}")) from refused
         except TimeoutError as fault:
             raise NoAnswer(self._why(f"no answer {when} in time")) from fault
@@ -233,6 +236,14 @@ class Login:
         shows_none = tls is not None and tls.keys is None
         is_about_it = any(word in reason for word in _OF_CERTIFICATES)
         return _NO_CERTIFICATE if shows_none or is_about_it else ""
+
+    def _of_token(self) -> str:
+        """When the token that was shown ended, which brokers do not tell."""
+        end = self._security.tokens.end if self._security.tokens else 0.0
+        if not 0 < end < _now_ms():
+            return ""
+        when = datetime.fromtimestamp(end / 1000, UTC)
+        return f"; the token ended at {when:%Y-%m-%d %H:%M:%S} UTC"
 
     def _asked(self, stream: socket.socket, deadline: float) -> Ranges:
         body = _answer(stream, _VERSIONS, 0, {}, deadline)
@@ -293,6 +304,17 @@ def of_description(described: Description) -> Login | None:
         for name in PATHS if name in described.client
     }  # fmt: skip
     return Login({**described.client, **beside}, f"[client] of {described.file}")
+
+
+def _of_properties(properties: Mapping[str, str]) -> str:
+    """What else is to be known of properties that cannot be obeyed."""
+    if any("${" in value for name, value in properties.items() if name.startswith(OBEYED)):
+        return "; a value that config.providers is to fill in (${...}) must be written out here"
+    is_sasl = properties.get(PROTOCOL, "").strip().upper().startswith("SASL_")
+    if not is_sasl or _MECHANISM in properties:
+        return ""
+    librdkafkas = f"; {_MECHANISM}s is librdkafka's" if f"{_MECHANISM}s" in properties else ""
+    return f"; {_MECHANISM} is not given{librdkafkas}"
 
 
 def _secrets(properties: Mapping[str, str]) -> Iterator[str]:

@@ -34,6 +34,7 @@ class BearerTokens:
         self._source, self._context = source, context
         self._lock = threading.Lock()
         self._token, self._until = "", 0.0
+        self.end = 0.0  # of the token that was given last, in ms since 1970
 
     def token(self, now: int) -> str:
         """A token that is good at this instant (ms since 1970)."""
@@ -41,7 +42,8 @@ class BearerTokens:
             if now >= self._until:
                 source = self._source
                 self._token = _of_file(source.path) if source.path else self._of_server()
-                self._until = now + _KEPT * (_end(self._token) - now)
+                self.end = _end(self._token)
+                self._until = now + _KEPT * (self.end - now)
             return self._token
 
     def _of_server(self) -> str:

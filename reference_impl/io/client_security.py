@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.client.security.authenticator import SaslAuthenticator
 from touchstone.reference_impl.client.security.mechanisms import OAuthBearer
@@ -13,6 +14,9 @@ from touchstone.reference_impl.client.security.security_settings import (
     SecuritySettings,
 )
 from touchstone.reference_impl.io.client_tls import ClientTls, client_context
+
+if TYPE_CHECKING:
+    from touchstone.reference_impl.io.bearer_tokens import BearerTokens
 
 _TOKENS = "touchstone.reference_impl.io.bearer_tokens"  # brings an HTTP client, which few need
 
@@ -24,11 +28,13 @@ class ClientSecurity:
         self._draw, self._sasl = draw, settings.sasl
         self._new_client = settings.sasl.new_client if settings.sasl else None
         self.context: ssl.SSLContext | None = None
+        self.tokens: BearerTokens | None = None  # from a file or a server
         if settings.tls is not None:
             self.context = client_context(settings.tls)
         if settings.sasl is not None and settings.sasl.tokens is not None:
             source = settings.sasl.tokens
-            tokens = import_module(_TOKENS).BearerTokens(source, None)
+            tokens: BearerTokens = import_module(_TOKENS).BearerTokens(source, None)
+            self.tokens = tokens
             self._new_client = lambda: OAuthBearer(tokens.token, source.extensions)
 
     def authenticator(self) -> SaslAuthenticator | None:

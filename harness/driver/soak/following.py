@@ -6,7 +6,6 @@ from touchstone.harness.checkers.soaks.log_ledger import Place
 from touchstone.harness.driver.soak.role import Role
 from touchstone.harness.driver.soak.sending import read_value
 from touchstone.reference_impl.client.consumer import CorruptFetch, LogTruncated, NoPosition
-from touchstone.reference_impl.io.client import Client
 
 POLL_MS = 500
 
@@ -15,7 +14,7 @@ class Following(Role):
     """A position that is lost is a finding: nothing that may be read is ever cut off."""
 
     def begin(self) -> None:
-        self.client = Client(self.plan.bootstrap, client_id=self.name)
+        self.client = self.shared.client(self.name)
         self.consumer = self.client.consumer(self.plan.places, reset="none")
         for place in self.plan.places:
             self.consumer.seek(place, 0)
@@ -38,5 +37,5 @@ class Following(Role):
 
     def ends(self) -> dict[Place, int]:
         """Where each partition ends now, asked with a client of its own."""
-        with Client(self.plan.bootstrap) as client:
+        with self.shared.client() as client:
             return client.consumer(self.plan.places).end_offsets(self.plan.places)

@@ -13,7 +13,6 @@ from touchstone.reference_impl.client.flow import ClientError
 from touchstone.reference_impl.client.group_offsets import OffsetsToCommit
 from touchstone.reference_impl.client.reading import Consumed
 from touchstone.reference_impl.io.blocking import BlockingGroupConsumer
-from touchstone.reference_impl.io.client import Client
 
 CONFIG = {
     "auto.offset.reset": "earliest", "enable.auto.commit": False, "session.timeout.ms": 10_000,
@@ -46,7 +45,7 @@ class Grouped(Role):
         self._leave()
 
     def _join(self) -> None:
-        self.client = Client(self.plan.bootstrap, client_id=self.name)
+        self.client = self.shared.client(self.name)
         refused = BROKERS_OWN.get(self.protocol, set())
         config = {name: value for name, value in CONFIG.items() if name not in refused}
         config |= PROTOCOL.get(self.protocol, {}) | {"group.id": self.ledger.name}

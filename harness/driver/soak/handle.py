@@ -11,6 +11,7 @@ from typing import Any
 from touchstone.harness.adapters.process import END, Process
 from touchstone.harness.adapters.program import Program
 from touchstone.harness.driver.soak.plan import SoakPlan
+from touchstone.harness.targets import reach
 
 PROGRAM = "touchstone.harness.driver.soak.load"
 FINISH_S = 300.0
@@ -30,6 +31,7 @@ class Handle:
         self._say = say
         program = Program((sys.executable, "-m", PROGRAM, plan.dump()))
         self._process = Process(program, self._hear, CPU_S)
+        self._process.say(json.dumps(reach.client_properties(plan.bootstrap)))
 
     def __enter__(self) -> Handle:
         return self

@@ -1,10 +1,13 @@
 """`python -m touchstone.harness.driver.soak.load PLAN`: our client at work, and nothing else.
 
+How it logs in stands in the first line of its standard input, as JSON of a client's properties:
+arguments of a process are everybody's to read.
+
 Says what it came to in a line of JSON every second (`counts`, `errors`, new `findings`, `open`
-records; `object_bytes`, looked up every few seconds), until a line on its standard input asks it to
-finish: then senders end, readers read to the end of every partition, and the last line has
-`finished`. An end of its input ends it at once. Exit code 0, or 2 with the stack where a thread
-failed by a mistake of ours.
+records; `object_bytes`, looked up every few seconds), until another line there asks it to finish:
+then senders end, readers read to the end of every partition, and the last line has `finished`. An
+end of its input ends it at once. Exit code 0, or 2 with the stack where a thread failed by a
+mistake of ours.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from touchstone.harness.checkers.soaks.group_ledger import GroupLedger
@@ -26,7 +29,6 @@ from touchstone.harness.driver.soak.grouped import Grouped
 from touchstone.harness.driver.soak.role import Role, Shared
 from touchstone.harness.driver.soak.sending import Sending
 from touchstone.reference_impl.client.flow import ClientError
-from touchstone.reference_impl.io.client import Client
 
 SAYS_EVERY_S = 1.0
 LOOKS_EVERY_S = 5.0  # at what its objects take, which costs a tenth of a second of CPU
@@ -34,9 +36,9 @@ FINISH_S = 240.0  # for a delivery that is under way (120 s), and the reading to
 
 
 class Load:
-    def __init__(self, plan: plans.SoakPlan) -> None:
+    def __init__(self, plan: plans.SoakPlan, login: Mapping[str, str]) -> None:
         groups = {name: GroupLedger(f"{plan.topic}-{name}", plan.places) for name in plan.protocols}
-        self.shared = Shared(plan, LogLedger(plan.places), groups)
+        self.shared = Shared(plan, LogLedger(plan.places), groups, login)
         self.senders = [
             Sending(f"producer-{i}", self.shared, self.shared.sending_is_over)
             for i in range(plan.producers)
@@ -58,7 +60,7 @@ class Load:
 
     def start(self) -> None:
         plan = self.shared.plan
-        with Client(plan.bootstrap) as client:
+        with self.shared.client() as client:
             client.admin.create_topic(plan.topic, plan.partitions, plan.replication)
         for each in self.roles:
             each.start()
@@ -121,7 +123,7 @@ def _wait(look: Callable[[], bool], until: float) -> bool:
 
 
 def main(text: str) -> int:
-    load = Load(plans.load(text))
+    load = Load(plans.load(text), json.loads(sys.stdin.readline()))
     asked = threading.Event()
 
     def listen() -> None:

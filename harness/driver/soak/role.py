@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
@@ -14,6 +14,7 @@ from touchstone.harness.checkers.soaks.log_ledger import LogLedger
 from touchstone.harness.driver.soak.plan import SoakPlan
 from touchstone.reference_impl.client.defects.planting import Defect
 from touchstone.reference_impl.client.flow import ClientError
+from touchstone.reference_impl.io.client import Client
 
 AGAIN_S = 0.1
 
@@ -25,11 +26,16 @@ class Shared:
     plan: SoakPlan
     log: LogLedger
     groups: dict[str, GroupLedger]
+    login: Mapping[str, str] = field(default_factory=dict)  # properties of every client
     errors: Counter[str] = field(default_factory=Counter)  # how often a call raised what
     findings: list[str] = field(default_factory=list)  # that no ledger sees
     lock: threading.RLock = field(default_factory=threading.RLock)
     sending_is_over: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
+
+    def client(self, name: str = "soak") -> Client:
+        """A client of the cluster; whoever asks for it closes it."""
+        return Client(self.plan.bootstrap, self.login, client_id=name)
 
     def note(self, error: BaseException) -> None:
         with self.lock:

@@ -26,7 +26,8 @@ def read_value(value: bytes) -> tuple[str, int]:
 
 class Sending(Role):
     def begin(self) -> None:
-        self.producer = BackgroundProducer(self.plan.bootstrap, CONFIG, client_id=self.name)
+        config = {**CONFIG, **self.shared.login}
+        self.producer = BackgroundProducer(self.plan.bootstrap, config, client_id=self.name)
         self.plant(self.producer.core, producer.TABLE)
 
     def turn(self) -> None:

@@ -10,6 +10,7 @@ from touchstone.harness.ageing import acts, life
 from touchstone.harness.ageing.life import planned
 from touchstone.harness.cli.age import client_properties
 from touchstone.harness.model import security_settings
+from touchstone.harness.model.expect import fits
 from touchstone.harness.targets import matrix, settings
 
 RELEASES = [release.name for release in matrix.releases()]
@@ -34,6 +35,23 @@ def test_every_life_has_each_act_that_its_cluster_can_have(release):
         assert kinds == known - (life.NEEDS_SEVERAL if len(each.ids) == 1 else set())
         assert {act.number for act in each.acts if act.kind in ("restart", "kill")} <= {*each.ids}
         assert each.acts[0].kind == "tenants", "what is expired or moved must be there"
+
+
+@pytest.mark.parametrize("mechanism", sorted(life.MECHANISMS))
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_login_that_is_asked_for_is_there_and_has_its_users(release, mechanism):
+    since = life.MECHANISMS[mechanism]
+    if not fits(release, since):
+        done = CliRunner().invoke(main, ["age", f"kafka@{release}", "--login", mechanism, "--dry"])
+        assert (done.exit_code, f"{mechanism} is for lives of {since}" in done.output) == (4, True)
+        return
+    for seed in SEEDS:
+        found = planned(release, seed, login=mechanism)
+        assert (found.listeners, found.mechanism) == (life.SASL, mechanism)
+        assert fits(found.first, since)
+        assert found.ids == planned(release, seed).ids
+        path = (found.first, *(act.release for act in found.acts if act.kind == "upgrade"))
+        assert path == (*life.older(release), release)[-len(path) :]
 
 
 @pytest.mark.parametrize("release", RELEASES)

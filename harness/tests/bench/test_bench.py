@@ -10,6 +10,9 @@ from touchstone.harness.__main__ import main
 from touchstone.harness.bench import __main__ as command
 from touchstone.harness.bench import java_tools
 from touchstone.harness.bench.contest import Figure, Options, available_peers, best
+from touchstone.harness.targets import reach
+from touchstone.harness.targets.login import Login
+from touchstone.harness.tests.targets.secured import secured
 
 
 def bench_of(run, line="A made-up bench."):
@@ -87,6 +90,18 @@ def test_a_peer_that_cannot_run_is_left_out_loudly(capsys):
     said = capsys.readouterr().err
     assert "recorded not run: " in said
     assert "kafka@9.9 not run: " in said
+
+
+def test_a_peer_that_wants_a_login_is_measured_by_who_can_log_in(capsys):
+    with secured() as broker:
+        reach.ask(Login(broker.properties("SASL_PLAINTEXT"), "mine.properties"))
+        peer = broker.where["SASL_PLAINTEXT"]
+        options = Options(peers=(peer,))
+        assert list(available_peers(options, logs_in=True)) == [peer]
+        assert list(available_peers(options)) == []
+        assert f"{peer} not run: this bench cannot log in; producer-perf" in capsys.readouterr().err
+        assert list(available_peers(options, starts=True, logs_in=True)) == []
+        assert f"{peer} not run: it runs already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

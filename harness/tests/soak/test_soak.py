@@ -14,8 +14,10 @@ from touchstone.harness.checkers.histories import CONFORMS
 from touchstone.harness.driver.soak.handle import Handle, LoadFailed
 from touchstone.harness.driver.soak.plan import SoakPlan, load
 from touchstone.harness.nemesis import soak
+from touchstone.harness.tests.targets.secured import secured, written
 from touchstone.reference_impl.broker.faults.fault_plan import Rule
 from touchstone.reference_impl.io.server import serve
+from touchstone.reference_impl.tests.client.security.listeners import PASSWORD
 
 
 def soaked(tmp_path, *words: str):
@@ -37,6 +39,18 @@ def test_a_sound_client_keeps_every_promise_while_a_broker_is_killed(tmp_path):
     counts = row["last"]["counts"]
     assert row["bites"] and counts["acknowledged"] == counts["read"] > 0
     assert "seed 3" in done.output and row["samples"]
+
+
+@pytest.mark.slow  # 10 s
+def test_a_soak_logs_in(tmp_path):
+    with secured(brokers=3) as broker:
+        path = written(tmp_path, broker.properties("SASL_SSL", "SCRAM-SHA-256"))
+        asked = ("--target", broker.where["SASL_SSL"], "--command-config", str(path))
+        done, row = soaked(tmp_path, *asked, "--fault", "none", "--seconds", "3")
+    assert done.exit_code == 3, done.output  # no fault was there to be survived
+    assert row["last"]["counts"]["acknowledged"] == row["last"]["counts"]["read"] > 0
+    assert row["last"]["errors"] == {}
+    assert PASSWORD not in done.output + json.dumps(row)
 
 
 def played(*defects: str) -> list[str]:

@@ -197,13 +197,14 @@ class Everything(Secured):
             tokens["token that a stranger signed"] = self.token(by="rsa-2")
             tokens["token for somebody else"] = self.token(aud="another")
         for name, token in tokens.items():
-            yield self._one(name, "TOKENS", self._bearer(FILE, token=token), "is refused: ")
+            words = "; the token ended at " if token == expired else "is refused: "
+            yield self._one(name, "TOKENS", self._bearer(FILE, token=token), words)
         nowhere = self._bearer(FILE, url=f"file:{self.folder}/none.token")
         empty = self._bearer(FILE, token=" ")
         for name, told, words in (
             ("no file of a token", nowhere, "none.token: No such file"),
             ("empty file of a token", empty, "no JSON Web Token"),
-            ("expired token of a server", self._bearer("", client="late"), "is refused: "),
+            ("expired token of a server", self._bearer("", client="late"), "; the token ended"),
             ("wrong client secret", self._bearer("", secret="wr0ng"), "answers 401 Unauthorized"),
             ("no authorization server", self._bearer("", url="http://127.0.0.1:1/"), "refused"),
         ):

@@ -59,7 +59,7 @@ class Secured(NamedTuple):
 
 
 @contextmanager
-def secured(*, switches: tuple[str, ...] = (), **more: str) -> Iterator[Secured]:
+def secured(*, brokers: int = 1, switches: tuple[str, ...] = (), **more: str) -> Iterator[Secured]:
     """`more` are settings of the broker, with _ for the dots of their names."""
     authority = trustme.CA(key_type=trustme.KeyType.ECDSA)
     server = authority.issue_cert("127.0.0.1", key_type=trustme.KeyType.ECDSA)
@@ -72,7 +72,7 @@ def secured(*, switches: tuple[str, ...] = (), **more: str) -> Iterator[Secured]
         **keys(server, authority),
         **{name.replace("_", "."): value for name, value in more.items()},
     }
-    with serve(config=config, scram=SCRAM, switches=switches) as cluster:
+    with serve(brokers=brokers, config=config, scram=SCRAM, switches=switches) as cluster:
         where = {name: cluster.listeners[name][0] for name in LISTENERS}
         try:
             yield Secured(where, authority)

@@ -16,7 +16,14 @@ from touchstone.harness.run.judge import judge_for
 from touchstone.harness.targets import command_config, parse, probe, reach
 from touchstone.harness.targets.login import BadLogin, Login
 from touchstone.harness.tests.targets.secured import jaas, secured, written
-from touchstone.reference_impl.tests.client.security.listeners import MECHANISMS, PASSWORD, USER
+from touchstone.reference_impl.client.security.token_settings import HANDLER, HANDLERS, URL
+from touchstone.reference_impl.tests.client.security.listeners import (
+    MECHANISMS,
+    PACKAGE,
+    PASSWORD,
+    USER,
+)
+from touchstone.reference_impl.tests.security.signed_tokens import PAST, part
 from touchstone.reference_impl.wire import headers
 
 WAYS = [
@@ -302,6 +309,16 @@ def test_what_a_target_file_starts_is_logged_in_to_and_not_waited_for_in_vain(
         ({"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN"}, "'KafkaClient' entry"),
         ({"security.protocol": "TLS"}, "TLS"),
         ({"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "GSSAPI"}, "is not obeyed"),
+        ({"security.protocol": "sasl_ssl"}, "OAUTHBEARER; sasl.mechanism is not given"),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanisms": "PLAIN", "sasl.username": "alice"},
+            "sasl.mechanism is not given; sasl.mechanisms is librdkafka's",
+        ),
+        (
+            {"security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN",
+             "config.providers": "file", "sasl.jaas.config": "${file:/run/kafka:jaas}"},
+            "(${...}) must be written out here",
+        ),
         (
             {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN",
              "sasl.jaas.config": jaas("PLAIN").removesuffix(";")},
@@ -318,6 +335,19 @@ def test_properties_that_cannot_be_obeyed_are_one_line_without_secrets(tmp_path,
     assert str(wrong.value).startswith(f"--command-config {tmp_path}")
     assert "\n" not in str(wrong.value)
     assert PASSWORD not in str(wrong.value)
+
+
+def test_a_token_that_has_ended_is_said_to_have_ended(broker, tmp_path):
+    """Of which Kafka says only `{"status":"invalid_token"}`."""
+    claims = part({"sub": USER, "iat": PAST, "exp": PAST + 1})
+    (tmp_path / "token").write_text(f"{part({'alg': 'none'})}.{claims}.")
+    properties = broker.properties("SASL_PLAINTEXT", "OAUTHBEARER") | {
+        HANDLER: HANDLERS[0], URL: f"file:{tmp_path / 'token'}",
+        "sasl.jaas.config": f"{PACKAGE}.oauthbearer.OAuthBearerLoginModule required;",
+    }  # fmt: skip
+    said = refusal(broker, "SASL_PLAINTEXT", properties)
+    assert said.startswith("the login is refused: ")
+    assert "; the token ended at 2001-09-09 01:46:41 UTC" in said
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
