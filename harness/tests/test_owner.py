@@ -32,7 +32,9 @@ MINE = {
     "num.partitions": Setting("3", False, ((FILE, "3"),), "1"),
     "process.roles": Setting("broker,controller", False, ((FILE, "broker,controller"),), ""),
     "min.insync.replicas": Setting("1", True, ((ALL, "1"),), "1"),
-}
+    "sasl.enabled.mechanisms": Setting("PLAIN,SCRAM-SHA-256", True,
+                                       ((FILE, "PLAIN,SCRAM-SHA-256"),), "GSSAPI"),
+}  # fmt: skip
 ELR = {"eligible.leader.replicas.version": 1}
 OWNER = owner.of(MINE, ELR | {"kraft.version": 1})
 OLD = owner.of({
@@ -183,6 +185,11 @@ ROWS = {
         levels(GROUPS), levels(GROUPS, QUORUM),
         [levels(GROUPS), levels(GROUPS, ("kraft.version", 2)), levels(GROUPS, QUORUM, QUORUM),
          levels(GROUPS, QUORUM, ("share.version", 1)), levels(QUORUM)],
+    ),
+    "mechanisms of other listeners": (
+        {"mechanisms": ["GSSAPI"]}, {"mechanisms": ["SCRAM-SHA-256", "PLAIN"]},
+        [{"mechanisms": ["GSSAPI"]}, {"mechanisms": ["PLAIN"]}, {"mechanisms": []},
+         {"mechanisms": ["PLAIN", "PLAIN", "SCRAM-SHA-256"]}],
     ),
     "voters": (voter(bytes(16)), voter(b"0123456789abcdef"), [voter(bytes(16))]),
 }  # fmt: skip
