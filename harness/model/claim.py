@@ -176,8 +176,7 @@ def claim(
     `versions`: every("Produce") (the default), range_("Fetch", 4, 12), only("Fetch", 4).
     `releases`: "2.2+", "1.0-2.8", "1.0,3.9"; all by default. `only_on`: settings that one of them
     needs beside `config`. `subject`: those of `config` that it is about though most set the pace;
-    `not_awaited`: those that are there for others of its shape, so that it is judged however long
-    they are.
+    `not_awaited`: those that only others of its shape wait for.
     `switches`: defects of the reference broker that it must catch; of a claim whose `role` is
     "client", planted defects of clients (harness/adapters/liars.py).
     `where(row)` forbids combinations; `full` takes the product of the axes, not only every pair.
@@ -200,7 +199,8 @@ def claim(
             only_on=only_on or {}, subject=tuple(subject), not_awaited=tuple(not_awaited),
             capabilities=tuple(capabilities), switches=tuple(switches),
             role=role, aliases=former_ids.former(id),
-            axes={name: tuple(values) for name, values in axes.items()}, allowed=where, full=full,
+            axes={name: tuple(values) for name, values in axes.items()},
+            allowed=where, full=full,
         )  # fmt: skip
         mistakes = list(_mistakes(made))
         if mistakes:

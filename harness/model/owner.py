@@ -30,6 +30,7 @@ OWNERS = (2, 3, FILE)  # those that its owner has chosen, the first counts
 QUORUM_FEATURE, DYNAMIC_VOTERS = "kraft.version", 1
 NO_DIRECTORY, SOME_DIRECTORY = bytes(16), b"\xff" * 16
 PARTITIONS, ROLES = "num.partitions", "process.roles"
+MECHANISMS = "sasl.enabled.mechanisms"
 BY_DEFAULT = -1  # partitions of a topic that takes as many as its broker's setting says
 
 # Settings that stand for one another, the first counts (DynamicBrokerConfig).
@@ -62,7 +63,7 @@ BEHIND: Mapping[str, str] = {
 DEFAULTS = {
     "log.retention.hours": "168", "log.roll.hours": "168", "log.segment.bytes": "1073741824",
     "log.roll.jitter.hours": "0", "message.max.bytes": "1000012", "num.io.threads": "8",
-    "num.network.threads": "3", PARTITIONS: "1",
+    "num.network.threads": "3", PARTITIONS: "1", MECHANISMS: "GSSAPI",
 }  # fmt: skip
 # What Kafka itself writes where a feature is finalized (ActivationRecordsGenerator at 4.3.1).
 KAFKAS = {"min.insync.replicas": ("eligible.leader.replicas.version", (3, "1"))}
@@ -150,6 +151,8 @@ class Owner:
             out["results"] = [self._described(one) for one in results]
         if isinstance(topics := out.get("topics"), list):
             out["topics"] = [self._topic(one, by_default) for one in topics]
+        if MECHANISMS in self.settings and isinstance(told := out.get("mechanisms"), list):
+            out["mechanisms"] = self._mechanisms(told)
         if self.quorum and out.get("supported_features") and "finalized_features" in out:
             out["finalized_features"] = self._features(out["finalized_features"])
         return out
@@ -233,6 +236,17 @@ class Owner:
                   else DEFAULTS.get(name)) for name in family)  # fmt: skip
         default = next((_in_ms(name, text) for name, text in known if text is not None), None)
         return _in_ms(setting, owned.value), default
+
+    def _mechanisms(self, told: list[str]) -> list[str]:
+        """What SaslHandshake tells of a listener without SASL as well: those of the setting."""
+        owned = self.settings[MECHANISMS]
+        here, kafkas = (
+            [word.strip() for word in (text or "").split(",")]
+            for text in (owned.value, owned.default)
+        )
+        if sorted(told) == sorted(here):
+            return kafkas
+        return here if sorted(told) == sorted(kafkas) else told
 
     # features
 

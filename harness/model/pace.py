@@ -177,7 +177,10 @@ def fit(
     patience = until_first_tasks_ms(shape, age_s)
     for name, wanted in shape.config:
         value = _value(name, in_force)
-        if value == wanted or name in free or (name in SHARED and name not in subject):
+        if value == wanted or (name in SHARED and name not in subject):
+            continue
+        if name in free:  # yet a cluster that is in no hurry may have other things to do first
+            patience += FIRST_TASKS_MS
             continue
         pace = None if name in subject else PACE.get(name)
         if pace is None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from touchstone.harness.driver.turns import CAPABILITIES
 from touchstone.harness.driver.words import Words
 from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model import owner
@@ -32,7 +33,9 @@ MINE = {
     "num.partitions": Setting("3", False, ((FILE, "3"),), "1"),
     "process.roles": Setting("broker,controller", False, ((FILE, "broker,controller"),), ""),
     "min.insync.replicas": Setting("1", True, ((ALL, "1"),), "1"),
-}
+    "sasl.enabled.mechanisms": Setting("PLAIN,SCRAM-SHA-256", True,
+                                       ((FILE, "PLAIN,SCRAM-SHA-256"),), "GSSAPI"),
+}  # fmt: skip
 ELR = {"eligible.leader.replicas.version": 1}
 OWNER = owner.of(MINE, ELR | {"kraft.version": 1})
 OLD = owner.of({
@@ -183,6 +186,11 @@ ROWS = {
         levels(GROUPS), levels(GROUPS, QUORUM),
         [levels(GROUPS), levels(GROUPS, ("kraft.version", 2)), levels(GROUPS, QUORUM, QUORUM),
          levels(GROUPS, QUORUM, ("share.version", 1)), levels(QUORUM)],
+    ),
+    "mechanisms of other listeners": (
+        {"mechanisms": ["GSSAPI"]}, {"mechanisms": ["SCRAM-SHA-256", "PLAIN"]},
+        [{"mechanisms": ["GSSAPI"]}, {"mechanisms": ["PLAIN"]}, {"mechanisms": []},
+         {"mechanisms": ["PLAIN", "PLAIN", "SCRAM-SHA-256"]}],
     ),
     "voters": (voter(bytes(16)), voter(b"0123456789abcdef"), [voter(bytes(16))]),
 }  # fmt: skip
@@ -345,3 +353,18 @@ def test_the_judge_takes_the_owners_broker_and_no_liar_for_kafka(place):
         ("retention.ms", (THREE_DAYS, DEFAULT if label == "create" else FILE)),
     ):
         assert compare(recorded, of_owner(recorded, label, rows_of, lie)) != [], lie
+
+
+@pytest.mark.parametrize(
+    ("word", "told", "has"),
+    [
+        ("fixed-voters", {"finalized": {"kraft.version": 1}}, False),
+        ("fixed-voters", {"finalized": {"metadata.version": 30}}, True),
+        ("offsets-in-50-partitions", {"internal": {"__consumer_offsets": (7, 3)}}, False),
+        ("offsets-in-50-partitions", {"internal": {"__consumer_offsets": (50, 3)}}, True),
+        ("offsets-in-50-partitions", {}, True),
+    ],
+)
+def test_claims_about_what_an_owner_has_chosen_otherwise_are_not_run(word, told, has):
+    endpoint = Endpoint((("127.0.0.1", 1),), **told)
+    assert CAPABILITIES[word](endpoint, {}) is has

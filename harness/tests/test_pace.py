@@ -71,7 +71,7 @@ def test_a_claim_waits_for_no_pace_that_only_others_of_its_shape_want():
     shape = Shape(config={"log.retention.check.interval.ms": 200, "log.cleaner.backoff.ms": 100})
     found = pace.fit(shape, (), NOW, not_awaited=("log.retention.check.interval.ms",))
     assert not found.slow
-    assert found.patience_ms == pace.TURNS * 14_900
+    assert found.patience_ms == pace.TURNS * 14_900 + pace.FIRST_TASKS_MS
 
 
 def test_nobody_waits_for_files_of_segments_that_are_gone():

@@ -16,7 +16,7 @@ import pytest
 
 from touchstone import suites
 from touchstone.harness.driver.brokers import Question
-from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, INCONCLUSIVE
 from touchstone.harness.model import advertised
 from touchstone.harness.model.case import Case
 from touchstone.harness.model.claim import BROKER_ROLE, claim_of, place_of
@@ -35,6 +35,7 @@ NODE = 3
 SAMPLE = 6  # claims of each suite
 DEADLINE_S = 30.0
 END_S = 300.0  # for a run to end that was told to: it puts everything back, on any machine
+MOST_THAT_SEE = 12
 MOST_OF_THEM = 700  # cases of 2.8 that one broker can be asked
 # Suites whose claims are about several brokers, about clients, or want settings.
 OTHERS = (
@@ -92,6 +93,35 @@ def test_it_conforms_in_a_sample_of_every_suite(external, suite):
     assert verdicts, "somebody is asked"
     assert {verdict.kind for verdict in verdicts.values()} <= {CONFORMS}, verdicts
     assert judge.close() == []
+
+
+# A file like those that owners have, and modules whose claims see what is in it.
+OWNERS_FILE = {
+    "log.retention.hours": "72", "log.segment.bytes": "268435456", "num.partitions": "3",
+}  # fmt: skip
+SEEING = ("topics.test_configs", "topics.test_create", "topics.test_auto_creation")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", ["1.0", "2.8", "4.3"])
+def test_it_conforms_with_settings_of_an_owner(release):
+    """Values, sources, synonyms and numbers of partitions follow from the file."""
+    with serve(release=release, config=OWNERS_FILE) as cluster:
+        target = parse(cluster.bootstrap[0])
+        written = {name for name, one in target.settings().items() if one.written}
+        assert OWNERS_FILE.keys() <= written
+        judge = Judge(target, Recorded(Store(release)), release, nonce="own", deadline_s=DEADLINE_S)
+        verdicts = {}
+        for module in SEEING:
+            for function in vars(importlib.import_module(f"touchstone.suites.{module}")).values():
+                claim = claim_of(function)
+                cases = claim.cases(release, advertised.table(release)) if claim else []
+                if cases and (taken := dry.run(function, cases[-1], release)) is not None:
+                    told = judge.judgement(cases[-1], taken.scenario, taken.expectation)
+                    verdicts[cases[-1].id] = told.verdict
+        assert judge.close() == []
+    assert {verdict.kind for verdict in verdicts.values()} <= {CONFORMS, INCONCLUSIVE}, verdicts
+    assert sum(verdict.kind == CONFORMS for verdict in verdicts.values()) > MOST_THAT_SEE
 
 
 def pytest_command(address, folder, *selection):
