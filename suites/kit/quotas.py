@@ -59,3 +59,10 @@ def limited(
         alter(who, changes, name=name),
         Until(shown, "entries[0].values", "len ==", len(changes)),
     ]
+
+
+def taken_away(who: Mapping[str, Any], *keys: str, name: str = "taken away") -> list[Any]:
+    """Take quotas of one entity away, by default the producer's, and wait until none is told."""
+    changes = dict.fromkeys(keys or (PRODUCER,))
+    shown = describe(who, name=f"{name} shown")
+    return [alter(who, changes, name=name), Until(shown, "entries", "len ==", 0)]
