@@ -17,7 +17,7 @@ from touchstone.reference_impl.wire.headers import decode_response, encode_reque
 from touchstone.reference_impl.wire.records import ZSTD, batch, build
 
 PRODUCE, FETCH, LIST_OFFSETS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS = 0, 1, 2, 18, 19, 20
-INIT_PRODUCER_ID, LIST_TRANSACTIONS, GROUP_HEARTBEAT = 22, 66, 68
+FIND_COORDINATOR, INIT_PRODUCER_ID, LIST_TRANSACTIONS, GROUP_HEARTBEAT = 10, 22, 66, 68
 NAME, PATIENCE_S = "attacker", 20.0
 RECORDS, HEADERS, TOPICS, PIPELINED, UNREAD = 100_000, 1_000_000, 500, 4_000, 40
 NEWEST = -3  # of ListOffsets: the record with the largest timestamp (KIP-734)
@@ -53,8 +53,11 @@ class Lane(NamedTuple):
 
 def expressions(peer: Peer, address: tuple[str, int], number: int, over: Over) -> None:
     """An expression that backtracks, over a long transactional id."""
-    asked = {"transactional_id": "a" * 60, "transaction_timeout_ms": 60_000}
-    peer.ask(INIT_PRODUCER_ID, 4, asked | {"producer_id": -1, "producer_epoch": -1})
+    asked: dict[str, Any] = {"transactional_id": "a" * 60, "transaction_timeout_ms": 60_000}
+    asked |= {"producer_id": -1, "producer_epoch": -1}
+    peer.ask(FIND_COORDINATOR, 3, {"key": asked["transactional_id"], "key_type": 1})
+    while not over() and peer.ask(INIT_PRODUCER_ID, 4, asked)["error_code"]:
+        pass  # the coordinator loads
     body = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1}
     while not over():
         peer.ask(LIST_TRANSACTIONS, 2, body | {"transactional_id_pattern": "(a+)+b"})

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from touchstone.reference_impl.broker.broker import Broker
 
 LOG = logging.getLogger("touchstone.broker")
-_SHARE_NS = 10_000_000  # of the one thread, before others have their turn
+_AT_ONCE, _SHARE_NS = 16, 10_000_000  # changes; of the one thread, before others have a turn
 
 
 class PendingChanges:
@@ -49,15 +49,17 @@ def publish(broker: Broker, changes: Iterable[Change], now: int) -> None:
 
 
 def _go_on(broker: Broker, now: int) -> None:
-    """Act on at least one change, and on more until so much time is used; the rest follows."""
+    """Act on a few changes, and on more until so much time is used; the rest follows."""
     queue, until = broker.room(PendingChanges).queue, broker.thread_time() + _SHARE_NS
+    done = 0
     while queue:
         change = queue.popleft()
         try:
             _act(broker, change, now)
         except Exception:
             LOG.exception("cannot act on %s", change)
-        if queue and broker.thread_time() > until:
+        done += 1
+        if queue and done >= _AT_ONCE and broker.thread_time() > until:
             broker.purgatory.remind(("metadata", broker.id), now + 1, partial(_go_on, broker))
             return
 

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from touchstone.reference_impl.broker.assembly import Assembly
+from touchstone.reference_impl.broker.control import metadata_publisher
 from touchstone.reference_impl.broker.effects import Connection
 from touchstone.reference_impl.broker.handlers import k19_create_topics
 from touchstone.reference_impl.cluster.topology import Cluster, Node
@@ -22,6 +23,11 @@ BODY = {
     "timeout_ms": 1000,
     "validate_only": False,
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def one_at_once(monkeypatch):
+    monkeypatch.setattr(metadata_publisher, "_AT_ONCE", 1)
 
 
 class Slow(OneBroker):
