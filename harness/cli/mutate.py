@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from touchstone.harness.cli.values import PERCENT, Output
+from touchstone.harness.cli.values import PERCENT, Finite, Output
 from touchstone.harness.mutation import campaign, planting
 from touchstone.harness.mutation.campaign import (
     HANGS,
@@ -39,7 +39,7 @@ OUTCOMES = (KILLED, HANGS, SURVIVED, UNREACHED)
 @click.option("--release", default="4.3", type=click.Choice(RELEASES), help="The broker to harm.")
 @click.option("--sample", type=click.IntRange(1), help="So many mutants by chance; default all.")
 @click.option("--seed", default=0, type=click.IntRange(0), help="Of that chance.")
-@click.option("--seconds", default=30.0, type=click.FloatRange(1),
+@click.option("--seconds", default=30.0, type=Finite(min=1),
               help="Of cases for each mutant, as long as they take without it.")  # fmt: skip
 @click.option("--jobs", default=3 * (os.cpu_count() or 1), type=click.IntRange(1),
               help="Mutants at a time.")  # fmt: skip
@@ -93,8 +93,11 @@ def _mutants(rooms: Iterable[str]) -> list[tuple[Place, Mutant]]:
 
 
 def _reach(release: str, jobs: int, kept: Path | None) -> Reach:
-    if kept is not None and kept.exists() and kept.stat().st_size:
-        return Reach.read(kept.read_text("utf-8"))
+    if kept is not None and kept.exists():
+        try:
+            return Reach.read(kept.read_text("utf-8"))
+        except ValueError as error:
+            raise click.UsageError(f"{kept} is no measure of cases: {error}") from error
     found = campaign.measured(release, jobs, lambda line: click.echo(line, err=True))
     if kept is not None:
         write_whole(kept, found.written())

@@ -48,8 +48,11 @@ class Reach:
     def read(cls, text: str) -> Reach:
         """Raises ValueError for what is no such text."""
         told = json.loads(text)
-        places = {id: {(at[0], at[1]) for at in found} for id, found in told["places"].items()}
-        return cls(places, told["seconds"], told["strangers"])
+        try:
+            places = {id: {(at[0], at[1]) for at in found} for id, found in told["places"].items()}
+            return cls(places, told["seconds"], told["strangers"])
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise ValueError(f"it lacks {error}") from error
 
     def cases(self, place: Place) -> list[str]:
         """Those that run a function: first those that run most of its module, the quick before the
