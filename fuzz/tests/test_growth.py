@@ -119,14 +119,13 @@ def cost(
 
 @pytest.fixture
 def counting(monkeypatch):
-    real = broker_module.decode
+    real = broker_module.decode_known
 
-    def decode(*arguments: Any, **named: Any) -> tuple[Struct, int]:
-        body, at = real(*arguments, **named)
-        return counted(body), at
+    def decode(*arguments: Any) -> Struct:
+        return counted(real(*arguments))
 
     monkeypatch.setattr(headers, "_WORTH_GATHERING", 0)  # parts of short answers one by one, too
-    monkeypatch.setattr(broker_module, "decode", decode)
+    monkeypatch.setattr(broker_module, "decode_known", decode)
 
 
 def growth(few: int, more: int, most: int) -> float:

@@ -195,6 +195,7 @@ def test_brokers_with_a_network_of_their_own_are_ours(monkeypatch):
     monkeypatch.setattr(process, "find_java", lambda: None)
     monkeypatch.setattr(process, "kafka_home", lambda version: None)
     monkeypatch.setattr(process, "_Dump", lambda cluster: None)
+    monkeypatch.setattr(process, "Watchdog", lambda folder: None)
     monkeypatch.setattr(process.jvm, "write_logging", lambda release, folder: None)
     monkeypatch.setattr(process, "free_ports", lambda count: range(9092, 9092 + count))
     monkeypatch.setattr(process.KafkaCluster, "_keeper", keeper)
