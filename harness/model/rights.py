@@ -20,8 +20,8 @@ TOPICS, GROUPS, TRANSACTIONS = "topics", "groups", "transactional ids"
 CLUSTER = "the cluster"
 # Not an operation of Kafka's: a policy or a setting of the cluster refuses a topic of one replica.
 ONE_REPLICA = "CREATE with 1 replica"
-# Nor is this: Kafka's authorizers raise a NullPointerException where a topic has no name, and the
-# answer is UNKNOWN_SERVER_ERROR, whoever asks (KafkaApis at 4.3.1).
+# Nor is this: where an authorizer is, 4.3.1 answers UNKNOWN_SERVER_ERROR to whoever names a topic
+# by an id that does not exist (ResourcePattern, which is asked about its name, takes no null).
 UNNAMED = "ShareAcknowledge by an unknown id"
 # Kafka's numbers of operations, as answers give them in bits (AclOperation, KIP-430).
 OPERATIONS = {
