@@ -127,8 +127,11 @@ class Campaign:
             self.wall_s = time.monotonic() - began
 
     def chosen(self, place: Place, mutant: Mutant) -> tuple[list[str], int]:
-        """The cases to ask, and how many run the function."""
-        reached = self.reach.cases((place.module, mutant.function))
+        """The cases to ask, and how many run the function. What was measured of an older tree may
+        name cases that are gone.
+        """
+        known = self.reach.cases((place.module, mutant.function))
+        reached = [id for id in known if id in self.cases]
         chosen: list[str] = []
         seconds = 0.0
         for id in reached:

@@ -159,8 +159,8 @@ def test_to_deny_everything_denies_each(case):
 @claim("authorizer.to-deny-describe-leaves-what-implies-it", evidence=("KIP-11",),
        operation=(READ, WRITE))  # fmt: skip
 def test_to_deny_describe_leaves_what_implies_it(case):
-    """Who may READ or WRITE a topic and is denied DESCRIBE still reads or writes, and no longer
-    describes."""
+    """A user who may READ or WRITE a topic and is denied DESCRIBE still reads or writes, and no
+    longer describes."""
     topic, who = case.topic(), principal(case.release, ALLOWED)
     reads = case.operation == READ
     done = answer("read", FETCHED) if reads else answer("written", WRITTEN)

@@ -91,9 +91,9 @@ DENIALS = {
        api="InitProducerId", releases="2.8+", denied=tuple(DENIALS),
        operation=(WRITE, ALL))  # fmt: skip
 def test_idempotence_needs_a_topic_that_is_left(case):
-    """Whoever may WRITE one topic, and is denied WRITE or ALL on it by its name, by a prefix of it
-    or on every topic, gets no producer id: CLUSTER_AUTHORIZATION_FAILED. Denials about other topics
-    take nothing away."""
+    """InitProducerId answers CLUSTER_AUTHORIZATION_FAILED to a user who may WRITE one topic, and is
+    denied WRITE or ALL on it by its name, by a prefix of it or on every topic. Denials about other
+    topics take nothing away."""
     topic, who = case.topic(), principal(case.release, ALLOWED)
     pattern, word, left = DENIALS[case.denied]
     name = {"own": topic, "other": case.topic("other"), "longer": case.topic("longer")}.get(

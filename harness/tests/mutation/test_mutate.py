@@ -12,7 +12,7 @@ from touchstone.harness.mutation.reach import Reach
 
 QUOTAS = "touchstone.reference_impl.broker.data.client_quotas"
 KILLER = "quotas.a-consumer-above-its-rate-waits"
-BYSTANDER = "versions.every-served-api-is-listed"
+BYSTANDER = "versions.every-served-api-is-listed[v4]"
 
 PLANTED = """
 from touchstone.harness.mutation import planting

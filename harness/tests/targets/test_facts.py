@@ -51,6 +51,18 @@ def test_settings_in_force():
     assert found == {"a.b": Setting("1", True), "c": Setting(None, False)}
 
 
+def test_no_value_of_a_secret_is_taken_though_a_target_tells_it():
+    """Ours told a private key among the synonyms, and bundles had it."""
+    synonyms = [{"name": "key", "value": "PRIVATE", "source": 4}]
+    secret = {"name": "key", "value": "PRIVATE", "read_only": True, "is_sensitive": True,
+              "synonyms": synonyms}  # fmt: skip
+    rows = configs()
+    rows["results"][0]["configs"].append(secret)
+    with answering(DescribeConfigs=rows) as server:
+        found = facts.settings(server.address, 1, OFFERED, SECONDS)
+    assert found["key"].written == ((4, None),) and "PRIVATE" not in repr(found)
+
+
 @pytest.mark.parametrize("offered", [OFFERED, {}])
 def test_who_does_not_tell_has_none(offered):
     with answering() as server:

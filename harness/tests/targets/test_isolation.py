@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -92,5 +93,6 @@ def test_brokers_in_namespaces_reach_each_other_and_leave_nothing(tmp_path):
     finally:
         names, bridge = list(network.made.values()), network.bridge
         network.close()
-    left = said(["ip", "netns", "list"]) + said(["ip", "link"]) + said(["iptables", "-S"])
+    left = said(["ip", "netns", "list"]) + said(["ip", "link"])
+    left += said(["iptables", "-S"]) if shutil.which("iptables") else ""
     assert not any(name in left for name in (*names, bridge))

@@ -264,7 +264,9 @@ def _unknown(broker: Configured, levels: Levels) -> Iterable[Entry]:
 
 def _broker_entry(broker: Configured, definition: ConfigDefinition, levels: Levels) -> Entry:
     synonyms = _synonyms(broker, definition.name, levels)
-    text = None if definition.sensitive or not synonyms else synonyms[0].value
+    if definition.sensitive:  # of a secret is told where it is set (ConfigHelper.configSynonyms)
+        synonyms = tuple(each._replace(value=None) for each in synonyms)
+    text = synonyms[0].value if synonyms else None
     return Entry(
         definition.name,
         None if text is None else config_values.printed(definition, text),  # synonyms stay raw

@@ -1,4 +1,6 @@
-"""Settings that no release defines, as 2.2.1, 2.8.2, 3.9.2 and 4.3.1 take and show them."""
+"""Settings that no release defines, as 2.2.1, 2.8.2, 3.9.2 and 4.3.1 take and show them, and those
+that are secrets.
+"""
 
 import pytest
 
@@ -53,3 +55,16 @@ def test_of_a_topic_that_does_not_exist_kraft_looks_at_the_setting_first(release
 @pytest.mark.parametrize(("release", "code"), [("2.8", 42), ("3.9", 40), ("4.3", 40)])
 def test_what_is_no_list_takes_no_element_of_whatever_topic(release, code):
     assert put(OneBroker(release), TOPIC, "nothing", "retention.ms", APPEND, "7")[0] == code
+
+
+@pytest.mark.parametrize("release", ["2.8", "3.9", "4.3"])
+def test_of_a_secret_is_told_where_it_is_set_and_no_value(release):
+    """ConfigHelper.configSynonyms at 2.8.2 to 4.3.1."""
+    core = OneBroker(release, **{"ssl.key.password": VALUE})
+    keys = ["ssl.key.password"]
+    row = {"resource_type": BROKER, "resource_name": ONE, "configuration_keys": keys}
+    body = {"resources": [row], "include_synonyms": True, "include_documentation": True}
+    (told,) = core.ask("DescribeConfigs", 3, body)["results"]
+    (config,) = told["configs"]
+    assert config["is_sensitive"] and config["value"] is None
+    assert config["synonyms"] == [{"name": "ssl.key.password", "value": None, "source": 4}]
