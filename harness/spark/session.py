@@ -152,12 +152,16 @@ def session(
     except Exception as error:
         raise NotRun(f"Spark did not start on {master}: {error}\n{tail_of(log)}") from error
     root = logging.getLogger()
+    of_py4j = logging.getLogger("py4j")
+    level = of_py4j.level
     root.addFilter(_not_of_py4j)
+    of_py4j.setLevel(logging.CRITICAL)
     try:
         yield spark
     finally:
         spark.stop()
         root.removeFilter(_not_of_py4j)
+        of_py4j.setLevel(level)
 
 
 @contextmanager
@@ -175,7 +179,8 @@ def own_interrupts() -> Iterator[None]:
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
     """Whether a line of the root logger is of another library: py4j writes a traceback there
-    whenever a call is interrupted, and raises the error besides.
+    whenever a call is interrupted, and raises the error besides. That gives the root logger a
+    handler, by which what py4j's own loggers say is printed from then on.
     """
     return f"{os.sep}py4j{os.sep}" not in record.pathname
 

@@ -61,7 +61,7 @@ def _setting(config: Mapping[str, Any]) -> Setting:
     """One row of the answer; version 0 only tells whether a setting was written anywhere. Settings
     are kept in bundles, so no value of a secret is taken, whatever a target tells.
     """
-    if config["is_sensitive"]:
+    if config.get("is_sensitive"):
         synonyms = [row | {"value": None} for row in config.get("synonyms") or ()]
         config = {**config, "value": None, "synonyms": synonyms}
     own = [row for row in config.get("synonyms") or () if row["name"] == config["name"]]
