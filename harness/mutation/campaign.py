@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
 
 from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
 from touchstone.harness.model.case import Case, run_case
@@ -144,16 +143,13 @@ class Campaign:
     def ask(self, place: Place, mutant: Mutant, ids: Sequence[str]) -> tuple[str, int, str, str]:
         """In a process of its own: plant, and ask until one differs."""
         planting.plant(place.module, place.source, mutant)
-        judge = self.judge()
+        judge = reach.judge_of(self.release)
         for asked, id in enumerate(ids, 1):
             case, function = self.cases[id]
             verdict = run_case(function, Case(case, judge)).verdict
             if verdict.kind in RED:
                 return KILLED, asked, id, f"{verdict.kind}: {verdict.reason}"
         return SURVIVED, len(ids), "", ""
-
-    def judge(self) -> Any:
-        return reach.judge_of(self.release)
 
 
 class _Running:

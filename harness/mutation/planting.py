@@ -41,28 +41,25 @@ def source(module: str) -> Source:
 
 def functions(names: Iterable[str]) -> Mapping[CodeType, Place]:
     """The code of every outermost function of these modules."""
-    wanted, found = set(names), {}
-    for one in gc.get_objects():
-        if not isinstance(one, FunctionType) or one.__module__ not in wanted:
-            continue
-        if "<locals>" not in one.__qualname__:
-            found[one.__code__] = one.__module__, one.__code__.co_qualname
-    return found
+    return {one.__code__: (one.__module__, one.__code__.co_qualname) for one in _objects(names)}
 
 
 def plant(module: str, text: Source, mutant: Mutant) -> None:
     """Change the function in this process, for good: whoever wants it as it was forks first."""
     origin = str(sys.modules[module].__file__)
     whole = compile(text.changed(mutant.number), origin, "exec")
-    old = {
-        code: place for code, place in functions([module]).items() if place[1] == mutant.function
-    }
-    new = {
-        code.co_firstlineno: code for code in _inner(whole) if code.co_qualname == mutant.function
-    }
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__ in old:
+    named = (code for code in _inner(whole) if code.co_qualname == mutant.function)
+    new = {code.co_firstlineno: code for code in named}
+    for one in _objects([module]):
+        if one.__code__.co_qualname == mutant.function:
             one.__code__ = new[one.__code__.co_firstlineno]
+
+
+def _objects(names: Iterable[str]) -> list[FunctionType]:
+    """Every function object of an outermost function of these modules, whoever holds it."""
+    wanted = set(names)
+    found = (one for one in gc.get_objects() if isinstance(one, FunctionType))
+    return [one for one in found if one.__module__ in wanted and "<locals>" not in one.__qualname__]
 
 
 def _inner(code: CodeType) -> Iterator[CodeType]:

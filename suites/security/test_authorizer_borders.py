@@ -22,6 +22,7 @@ from touchstone.suites.kit.records import batch
 from touchstone.suites.kit.rights import ALLOWED, DENIED, connected, principal
 from touchstone.suites.kit.security import (
     ALL,
+    ALLOW,
     ALTER,
     DELETE,
     DENY,
@@ -277,7 +278,7 @@ def test_of_several_acls_one_goes_alone(case):
         _read(topic, "denied"),
         deleted(READ, DENY, "denial"),
         _read(topic, "allowed again"),
-        deleted(READ, 3, "allowance"),
+        deleted(READ, ALLOW, "allowance"),
         _read(topic, "no more"),
         _written(topic),
         expect=all_of(
