@@ -167,3 +167,25 @@ def test_the_tally_names_what_failed(run, tmp_path):
     assert "FAILED: slow, pair: a.test_b.test_c: assert 1 == 2" in run.summary([outcome])
     assert run.summary([outcome]).endswith("1 passed, 1 failed, 0 skipped")
     assert "FAILED: live: see above" in run.summary([run.Outcome("live", failed=1)])
+
+
+def test_a_step_that_hangs_is_cut_and_says_where_it_stood(run, monkeypatch, tmp_path, capsys):
+    hangs, there = tmp_path / "test_hangs.py", tmp_path / "there"
+    hangs.write_text(
+        "import pathlib, threading\n\n\ndef test_hangs():\n"
+        f"    pathlib.Path({str(there)!r}).touch()\n    threading.Event().wait()\n"
+    )
+
+    class WhenItHangs(threading.Timer):
+        """The time is up when the test has begun, however long that takes."""
+
+        def run(self):
+            while not there.exists() and not self.finished.wait(0.05):
+                pass
+            super().run()
+
+    monkeypatch.setattr(run, "Timer", WhenItHangs)
+    monkeypatch.setattr(run, "left_s", lambda: 0.5)
+    outcome = run.pytest("a step", str(hangs), f"--rootdir={tmp_path}", at_once=False)
+    assert outcome.failed == 1 and "it did not end in time" in run.summary([outcome])
+    assert "in test_hangs" in capsys.readouterr().out
