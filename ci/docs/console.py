@@ -47,7 +47,8 @@ VARIES = tuple(
         r"\b\d{4}-\d\d-\d\d\b",
         r"(?:0x|\b)[0-9a-f]{8,}\b(?:-[0-9a-f]{4}){0,3}",  # nonces, bytes, checksums
         r"(?<=:)\d{4,5}\b",  # ports
-        r"\d[\d.,]* ?(?:ns|us|ms|s|min|h|hours|seconds|KB|MB|MiB|bytes|/s|%)(?!\w)",
+        r"\d[\d.,]* ?(?:ns|us|ms|s|min|h|hours|seconds|KB|MB|MiB|bytes|/s|%)(?!\w)"
+        r"(?: \(\d+:\d\d:\d\d\))?",  # how pytest shows a minute and more once again
         rf"{_COUNT}(?= (?:operations|records? read|sends|simulated|acknowledged|connections"
         r"|behaviours|faults|that no promise))",
         rf"{_COUNT}(?:/{_COUNT}){{2}}(?= sends)",

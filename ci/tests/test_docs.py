@@ -191,7 +191,7 @@ def test_the_checker_of_links_sees_what_is_wrong(tmp_path):
         (["corpus: 193 cases, 3/s"], ["corpus: 213 cases, 40/s"], False),
         (["valid: 193 cases, 3/s"], ["valid: 213 cases, 40/s"], True),
         (["run 20261128T074741-ac083272"], ["run 20261129T084741-ac083279"], True),
-        (["2 failed, 39 passed in 2.34s"], ["2 failed, 39 passed in 61.00s"], True),
+        (["2 failed, 39 passed in 2.34s"], ["2 failed, 39 passed in 61.00s (0:01:01)"], True),
         (["2 failed, 39 passed in 2.34s"], ["2 failed, 40 passed in 2.34s"], False),
         (["ready 127.0.0.1:9092"], ["ready 127.0.0.1:40001"], True),
         (["seed 0, nonce 6d1556ea"], ["seed 0, nonce dbfbcfcd"], True),

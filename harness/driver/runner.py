@@ -269,6 +269,7 @@ class Run:
     def _request(self, step: Ask | Send, *, wanted: bool) -> Pending | None:
         """Sends the step's request; None when the connection did not take it."""
         body = self.numbers.sent(self.step, step.body, self.bindings.resolve(step.body))
+        body = deadlines.granted(step.api, body, self.deadline_s)
         body = self.words.sent(step.api, step.version, body)
         client_id = self.bindings.resolve(step.client_id)
         key = by_name(step.api).key

@@ -37,3 +37,25 @@ def test_what_a_throttled_user_has_to_wait_is_no_part_of_a_wait(answers, seconds
 def test_what_cannot_be_read_throttles_nobody():
     waited = Waited(iter((0.0, 1.0, 3.0)).__next__)
     assert [waited.answered(body) for body in (None, [], {})] == [0, 1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("api", "own_ms", "sent_ms"),
+    [
+        ("CreateTopics", 5000, 45_000),
+        ("AlterPartitionReassignments", 10_000, 45_000),
+        ("CreateTopics", 60_000, 60_000),
+        ("CreateTopics", 1000, 1000),  # the scenario is about it
+        ("CreateTopics", 0, 0),
+        ("CreateTopics", -1, -1),
+        ("Produce", 5000, 5000),
+    ],
+)
+def test_the_controller_may_take_as_long_as_the_run_has_patience(api, own_ms, sent_ms):
+    asked = {"timeout_ms": own_ms, "topics": []}
+    assert deadlines.granted(api, asked, 45.0) == {"timeout_ms": sent_ms, "topics": []}
+
+
+def test_a_request_without_a_timeout_is_sent_as_it_is():
+    assert deadlines.granted("Metadata", {"topics": None}, 45.0) == {"topics": None}
+    assert deadlines.granted("CreateTopics", b"raw", 45.0) == b"raw"
