@@ -28,6 +28,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from touchstone.reference_impl.extras import hint
@@ -157,7 +158,8 @@ def session(
     root.addFilter(_not_of_py4j)
     of_py4j.setLevel(logging.CRITICAL)
     try:
-        yield spark
+        with no_interrupt_lost():
+            yield spark
     finally:
         spark.stop()
         root.removeFilter(_not_of_py4j)
@@ -175,6 +177,29 @@ def own_interrupts() -> Iterator[None]:
     finally:
         with suppress(ValueError):  # in a thread that is not the main one PySpark installs none
             signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
+def no_interrupt_lost() -> Iterator[None]:
+    """Raise KeyboardInterrupt at the end where one was raised within and nobody met it: Python
+    drops what is raised in a finalizer, and py4j has one for each object.
+    """
+    before, heard = signal.getsignal(signal.SIGINT), []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        if callable(before):
+            before(number, frame)
+
+    with suppress(ValueError):  # no signal reaches a thread that is not the main one
+        signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+    if heard:
+        raise KeyboardInterrupt
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,25 @@ def test_nothing_spark_writes_is_in_the_working_directory(tmp_path: Path) -> Non
 def test_a_remote_master_is_not_told_a_loopback_address(tmp_path: Path) -> None:
     assert session.settings(tmp_path, "local[2]", rows=0)["spark.driver.host"] == "127.0.0.1"
     assert "spark.driver.host" not in session.settings(tmp_path, "spark://elsewhere:7077", rows=0)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_within_a_finalizer_is_heard_at_the_end() -> None:
+    class Pressed:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    reached = []
+    with pytest.raises(KeyboardInterrupt), session.no_interrupt_lost():
+        Pressed()
+        reached.append("the end")
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_ends_what_is_under_way_at_once() -> None:
+    reached = []
+    with pytest.raises(KeyboardInterrupt), session.no_interrupt_lost():
+        signal.raise_signal(signal.SIGINT)
+        reached.append("more")
+    assert not reached
