@@ -88,7 +88,7 @@ PROMISES: dict[str, Sequence[Promise]] = {
         Promise("touchstone sim --seeds 1", 0, "0 seeds broke a promise"),
         Promise("touchstone fuzz --campaign valid --cases 20", 0, "0 findings"),
         Promise("touchstone nemesis --target reference --fault kill --seconds 1", 0, "1 CONFORMS"),
-        Promise("touchstone square --client touchstone --client touchstone", 0, "nobody is susp"),
+        Promise("touchstone square --client touchstone --broker reference", 0, "nobody is suspect"),
         Promise("touchstone explain TOPIC-21", 0, "TOPIC-21"),
         Promise(
             "touchstone bench suites",
