@@ -42,6 +42,7 @@ SHAPE = FAST_LOG_MANAGER | {
     "log.cleaner.dedupe.buffer.size": 20_000_000,  # a change makes another cleaner, in a small heap
 }
 ALL, THIS = "", "0"
+OF_ALL_BROKERS = 3  # the source of a value that was set for all of them
 CODE = "responses[0].error_code"
 STORED = "responses[0].partition_responses[0].error_code"
 ROW = "topics[0].partitions[0]"
@@ -220,15 +221,30 @@ def test_some_settings_are_of_one_broker(case):
     entry=(
         "log.retention.ms=soon",
         "num.io.threads=0",
-        "num.io.threads=900",
+        "num.io.threads=3",
+        "num.io.threads=17",
+        "num.network.threads=7",
+        "num.replica.fetchers=0",
+        "background.threads=4",
+        "log.cleaner.threads=3",
         "log.cleaner.threads=50",
+        "log.cleaner.dedupe.buffer.size=1048576",
         "compression.type=zip",
+        "log.retention.ms=0",
+        "log.roll.ms=0",
+        "log.roll.jitter.ms=-1",
+        "max.connections=0",
+        "max.connections.per.ip=0",
+        "max.connections.per.ip.overrides=localhost",
+        "max.connection.creation.rate=0",
+        "metric.reporters=org.example.Nobody",
     ),
     **CHANGE,
 )
 def test_impossible_values_are_refused(case):
     """IncrementalAlterConfigs answers INVALID_REQUEST for a value that does not parse, is out of
-    range, or would more than double or halve a thread pool; the setting stays.
+    range, contradicts another setting, or would more than double or halve a thread pool; the
+    setting stays.
     """
     name, value = case.entry.split("=")
     return case.scenario(
@@ -237,8 +253,42 @@ def test_impossible_values_are_refused(case):
         expect=all_of(
             answer("set", CODE).is_(ErrorCode.INVALID_REQUEST),
             answer("after", f"{ENTRY}.value").is_not(value),
-            answer("after", f"{ENTRY}.config_source").is_(5),
+            answer("after", f"{ENTRY}.config_source").is_not(OF_ALL_BROKERS),
         ),
+    )
+
+
+@claim(
+    "dynamic.values-at-their-ends-are-accepted",
+    evidence=("KIP-226",),
+    entry=(
+        "num.io.threads=4",
+        "num.io.threads=16",
+        "num.network.threads=1",
+        "num.network.threads=6",
+        "num.replica.fetchers=2",
+        "background.threads=5",
+        "log.cleaner.threads=2",
+        "log.cleaner.dedupe.buffer.size=1048577",
+        "log.retention.ms=1",
+        "log.retention.ms=-2",
+        "log.roll.ms=1",
+        "log.roll.jitter.ms=0",
+        "log.flush.interval.ms=-1",
+        "max.connections=1",
+        "max.connections.per.ip.overrides=localhost:1",
+        "metric.reporters=",
+    ),
+    **CHANGE,
+)
+def test_values_at_their_ends_are_accepted(case):
+    """IncrementalAlterConfigs with validate_only answers no error for the last value that each
+    check of a broker's settings lets through.
+    """
+    name, _, value = case.entry.partition("=")
+    return case.scenario(
+        change(name, value, validate_only=True),
+        expect=answer("set", CODE).is_(ErrorCode.NONE),
     )
 
 

@@ -1,22 +1,21 @@
 """A broker's settings change while it runs: these are KIP-226's checks, in Kafka's order.
 
 First what cannot change at all, then what belongs to a listener, then whether each value means
-anything, then what belongs to one broker. Pools of threads may at most double or halve. A name that
-nobody knows is kept: it may belong to somebody's plug-in.
+anything, then what belongs to one broker, then what values must keep together. A name that nobody
+knows is kept: it may belong to somebody's plug-in.
 
-Sources: DynamicBrokerConfig.validateConfigs, DynamicThreadPool at 2.2.1, 2.8.2, 3.9.2; every
-message observed on 2.2.1, 2.8.2, 3.9.2 and 4.3.1.
+Sources: DynamicBrokerConfig.validateConfigs at 2.2.1, 2.8.2, 3.9.2; every message observed on
+2.2.1, 2.8.2, 3.9.2 and 4.3.1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from touchstone.reference_impl.broker.configs import config_values, config_view
-from touchstone.reference_impl.broker.configs.config_values import ValueRefused, in_dynamic_update
+from touchstone.reference_impl.broker.configs import config_values, config_view, requirements
+from touchstone.reference_impl.broker.configs.config_values import ValueRefused
 from touchstone.reference_impl.broker.configs.listener_changes import (
     OF_ALL_BROKERS,
     OF_ONE,
@@ -40,14 +39,6 @@ _OF_LISTENERS = (
 )
 _OF_ONE = "Cannot update these configs at default cluster level, broker id must be specified"
 _KEYS = "touchstone.reference_impl.broker.security.listener_keys"
-_POOLS = (
-    "background.threads",
-    "num.io.threads",
-    "num.network.threads",
-    "num.recovery.threads.per.data.dir",
-    "num.replica.fetchers",
-)
-_CODECS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
 
 def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
@@ -59,31 +50,25 @@ def check(broker: Broker, name: str, configs: Mapping[str, str]) -> None:
     _none_of(fixed, _FIXED, quirk("alter.sets-print-as"))
     secret = [key for key in known if key in RELOADED]
     _none_of(hash_order.properties(secret), _OF_LISTENERS, quirk("alter.hash-sets-print-as"))
-    rules = _rules(broker)
     for key, value in configs.items():
         definition = definitions.get(without_prefix(key))
         if definition is not None and definition.dynamic:
-            rule = rules.get(definition.name, definition.rule)
-            config_values.read(replace(definition, rule=rule), value)
+            config_values.read(definition, value)
+            if definition.type == "CLASS" and not value.startswith(requirements.KAFKAS_OWN):
+                raise ValueRefused(
+                    f"Invalid value {value} for configuration {key}:"
+                    f" Class {value} could not be found."
+                )
     if name == ALL:
         own = [key for key in configs if _is_of_one(key)]
         _none_of(own, _OF_ONE, quirk("alter.sets-print-as"))
-    codec = configs.get("compression.type", "producer")
-    if codec not in _CODECS:
-        raise ValueRefused(
-            f"requirement failed: compression.type : {codec} is not valid. Valid options are"
-            f" {','.join(_CODECS)}"
-        )
-    _check_cleaner(broker, configs)
+    requirements.check(broker, configs)
     listeners = broker.room(ListenerChanges)
     settings = listeners.merged(name, configs)
     listeners.check_listeners(settings)
     listeners.check_values(settings)
     if _has_keys(broker, name):
         broker.room(import_module(_KEYS).ListenerKeys).check(configs)  # loaded for few brokers
-    for pool in _POOLS:
-        if pool in known:
-            _check_pool(broker, pool, int(configs[pool]))
     listeners.check(settings)
 
 
@@ -119,7 +104,7 @@ def _is_of_one(name: str) -> bool:
     base = without_prefix(name)
     if base != name:
         return base not in OF_ALL_BROKERS
-    return name in OF_ONE
+    return name in OF_ONE or name in requirements.OF_ONE
 
 
 def check_start(config: Mapping[str, str], release: str) -> None:
@@ -136,39 +121,7 @@ def check_start(config: Mapping[str, str], release: str) -> None:
             config_values.read(definition, value)
 
 
-def _rules(broker: Broker) -> dict[str, str | None]:
-    """What values may be, by setting: a topic's config has the same bounds as what is behind it."""
-    topics = config_view.topic_definitions(broker.persona.release).values()
-    rules = {row.synonym: row.rule for row in topics if row.synonym}
-    # ZooKeeper releases look at the codec later, and refuse it in other words.
-    codec = f"one of {', '.join(_CODECS)}" if broker.persona.kraft else None
-    return rules | {"compression.type": codec}
-
-
 def _none_of(names: Iterable[str], why: str, printed: str) -> None:
     listed = ", ".join(names)
     if listed:
         raise ValueRefused(f"{why}: {printed.format(listed)}")
-
-
-def _check_cleaner(broker: Broker, configs: Mapping[str, str]) -> None:
-    threads, room = (
-        int(configs.get(name) or config_view.setting(broker, name) or 1)
-        for name in ("log.cleaner.threads", "log.cleaner.dedupe.buffer.size")
-    )
-    if room // max(threads, 1) < 1 << 20:
-        raise ValueRefused(
-            "requirement failed: log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner"
-            " thread."
-        )
-
-
-def _check_pool(broker: Broker, name: str, wanted: int) -> None:
-    has = int(config_view.setting(broker, name) or wanted)
-    if has / 2 <= wanted <= has * 2:
-        return
-    bound = "not be greater than double" if wanted > has else "be at least half"
-    raise in_dynamic_update(
-        f"Dynamic thread count update validation failed for {name}={wanted}, value should {bound}"
-        f" the current value {has}"
-    )

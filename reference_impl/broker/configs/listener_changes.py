@@ -37,6 +37,7 @@ from touchstone.reference_impl.broker.configs.listener_settings import (
     Unmet,
     advertised_at,
     check_controllers,
+    endpoints,
     prefix,
 )
 from touchstone.reference_impl.cluster import hash_order
@@ -136,6 +137,12 @@ class ListenerChanges:
         quirk = self._broker.persona.quirk
         if _same(settings, self._static()):
             return
+        told = settings.get(ADVERTISED, "")
+        try:
+            endpoints(ADVERTISED, told)
+        except EndpointsRefused as refused:
+            said = f"Error creating broker listeners from '{told}': {refused.cause}"
+            raise ValueRefused(said) from None
         text = settings.get(LISTENERS, "")
         shown = f"[{', '.join(text.split(','))}]" if quirk("listeners.are-lists") else text
         try:

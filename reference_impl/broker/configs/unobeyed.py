@@ -93,6 +93,7 @@ HARMLESS: Mapping[str, str] = {
         "how an internal topic is laid out or read is nobody's contract"
     ),
     r"[a-z.]*append\.linger": "records are appended at once",
+    r"num\.(recovery\.threads|replica\.fetchers)": "only how many threads do it",
     r"log\.cleaner\.io": "the cleaner reads as fast as it can",
     r"log\.dir\.failure|leader\.imbalance\.per\.broker": "a failure is acted on at once",
     r"metric|kafka\.metrics|auto\.include\.jmx": "nothing is measured for others",

@@ -18,7 +18,7 @@ HERE = Path(unobeyed.__file__).resolve().parents[2]
 # Where settings are listed without being acted on.
 LISTS = {
     "broker_configs.py", "topic_configs.py", "group_configs.py", "unobeyed.py",
-    "listener_changes.py",
+    "listener_changes.py", "requirements.py",
 }  # fmt: skip
 # Read under names that are put together of a kind of group and a setting.
 OF_GROUPS = re.compile(r"group\.(consumer|share|streams)\.(?!assignors)")
