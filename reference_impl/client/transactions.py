@@ -128,7 +128,7 @@ class TransactionalProducer(Producer):
         if options.get("idempotence", True) is False:
             raise ClientError("transactions need idempotence (PROD-08)")
         self.transactional_id = transactional_id
-        super().__init__(view, idempotence=True, **options)
+        super().__init__(view, **(options | {"idempotence": True}))
         self._sender.transactional_id = transactional_id
         self.transaction_timeout_ms = transaction_timeout_ms
         self.coordinator = Coordinator(

@@ -22,10 +22,13 @@ from touchstone.reference_impl.client.group_consumer import GroupConsumer, Liste
 from touchstone.reference_impl.client.group_offsets import Offset
 from touchstone.reference_impl.client.metadata import View
 from touchstone.reference_impl.client.producer import Delivery, Producer, SerializationError
+from touchstone.reference_impl.client.reading import Consumed
 from touchstone.reference_impl.client.share_consumer import ShareConsumer
 from touchstone.reference_impl.client.transactions import TransactionalProducer
 from touchstone.reference_impl.io.heartbeats import Heartbeats, KeptAlive
 from touchstone.reference_impl.wire.schema import Struct
+
+ITERATION_MS = 1_000  # a round of who iterates; nothing ends with it
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -264,6 +267,15 @@ class BlockingConsumer(Blocking):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __iter__(self) -> Iterator[Consumed]:
+        """Each record as it comes, until `poll` raises something, `Wakeup` among others."""
+        while True:
+            yield from self.poll(ITERATION_MS)
+
+    def assignment(self) -> frozenset[TopicPartition]:
+        """The partitions that it reads: those it was given, or its share of its group's."""
+        return frozenset(self.positions)
 
     @property
     def positions(self) -> dict[TopicPartition, int | None]:

@@ -7,6 +7,7 @@ import pytest
 import trustme
 
 import touchstone.reference_impl
+from touchstone.reference_impl.client.offsets import READ_COMMITTED
 from touchstone.reference_impl.client.security.errors import SaslAuthenticationException
 from touchstone.reference_impl.io.client import Client
 from touchstone.reference_impl.io.server import serve
@@ -31,7 +32,7 @@ def said(capsys, name: str, bootstrap: str, **more: str) -> list[str]:
 @pytest.mark.slow
 def test_they_run_and_say_what_they_did(capsys, bootstrap):
     assert PROGRAMS.keys() == {
-        "administer.py", "produce.py", "consume.py", "measure.py", "secure.py",
+        "administer.py", "produce.py", "consume.py", "copy.py", "measure.py", "secure.py",
     }  # fmt: skip
     errors, retention, offsets = said(capsys, "administer.py", bootstrap)
     assert errors == "{'bills': KafkaError('bills: UNKNOWN_TOPIC_OR_PARTITION')}"
@@ -44,6 +45,28 @@ def test_they_run_and_say_what_they_did(capsys, bootstrap):
     assert (sent, retried, failed) == (
         "record-send-total 100.0", "record-retry-total 0.0", "record-error-total 0.0",
     )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_copy_counts_once_with_its_offsets(capsys):
+    config = {"group.initial.rebalance.delay.ms": "0"}
+    with serve(config=config) as cluster, Client(cluster.bootstrap) as client:
+        for topic in ("orders", "copies"):
+            client.admin.create_topic(topic)
+        producer = client.producer()
+        for rounds in (1, 2):  # begun again, it copies what came since
+            for number in range(3):
+                producer.send("orders", b"%d of %d" % (number, rounds), partition=0)
+            producer.flush()
+            assert said(capsys, "copy.py", cluster.bootstrap[0]) == []
+        reader = client.consumer([("copies", 0)], reset="earliest", isolation=READ_COMMITTED)
+        copies = [record.value for _, record in zip(range(6), reader, strict=False)]
+        assert copies == [
+            b"%d of %d" % (number, rounds) for rounds in (1, 2) for number in range(3)
+        ]
+        assert reader.assignment() == {("copies", 0)}
+        group = client.consumer(group="copiers")
+        assert group.committed([("orders", 0)])["orders", 0].offset == 6
 
 
 @pytest.mark.slow
