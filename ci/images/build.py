@@ -32,8 +32,9 @@ sys.path.insert(
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import Java, find_java
-from touchstone.harness.targets.matrix import Release, release
 from touchstone.harness.targets.maven import kafka_home
+from touchstone.harness.targets.release import Release
+from touchstone.harness.targets.released import find
 
 # What Kafka, ZooKeeper and both logging bindings load: beans (java.desktop), JMX, JAAS, XML, JNDI.
 MODULES = (
@@ -57,7 +58,7 @@ def main() -> int:
         java = runtime()
         print(f"runtime: {java} in {time.monotonic() - began:.1f} s", flush=True)
         for version in arguments.version:
-            build(release(version), java)
+            build(find(version), java)
     except (Unavailable, ValueError) as error:
         print(f"ci/images/build.py: {error}", file=sys.stderr)
         return 1
@@ -67,7 +68,7 @@ def main() -> int:
 def build(wanted: Release, java: Path) -> None:
     """Write the tar into `docker import`, and say what came of it."""
     began = time.monotonic()
-    home = kafka_home(wanted.version)
+    home = kafka_home(wanted)
     changes = ["ENV PATH=/java/bin:/bin", "ENV JAVA_HOME=/java", "WORKDIR /tmp"]
     argv = ["docker", "import", *(part for change in changes for part in ("--change", change))]
     with subprocess.Popen([*argv, "-", image(wanted)], stdin=subprocess.PIPE,

@@ -28,6 +28,7 @@ from touchstone.harness.targets.process import (
     STILL_REGISTERED,
     STOP_SECONDS,
 )
+from touchstone.harness.targets.release import Release
 
 KEEPER = "keeper"  # its process: a ZooKeeper, or a controller apart
 PROTOCOL = "inter.broker.protocol.version"  # what brokers under ZooKeeper speak while they roll
@@ -178,15 +179,15 @@ class AgedCluster:
         """Once: a folder that was formatted by an older release is what ages."""
         if self.release.kraft and not (self._data(name) / "meta.properties").exists():
             jvm.format_node(
-                self.release, self.java, kafka_home(self.release.version), self._data(name),
+                self.release, self.java, kafka_home(self.release), self._data(name),
                 node=node, cluster=self.cluster_id,
             )  # fmt: skip
 
     def _child(
-        self, name: str, main: str, text: str, release: matrix.Release,
+        self, name: str, main: str, text: str, release: Release,
         options: tuple[str, ...] = (),
     ) -> Child:  # fmt: skip
-        home, file = kafka_home(release.version), self.folder / f"{name}.properties"
+        home, file = kafka_home(release), self.folder / f"{name}.properties"
         file.write_text(text, encoding="utf-8")
         sharing = jvm.sharing(jvm.archive(self.java, home)) if main == jvm.KAFKA else ()
         argv = jvm.command(

@@ -21,6 +21,7 @@ from touchstone.harness.ageing.life import MECHANISMS, Life, planned
 from touchstone.harness.model import security_settings
 from touchstone.harness.targets import matrix
 from touchstone.harness.targets.java import find_java
+from touchstone.harness.targets.release import Release
 
 KAFKA = "kafka@"
 INTERRUPTED = 143
@@ -34,7 +35,7 @@ _LOGINS = {  # login modules and their options
 }  # fmt: skip
 
 
-def _release(ctx: click.Context, parameter: click.Parameter, word: str) -> matrix.Release:
+def _release(ctx: click.Context, parameter: click.Parameter, word: str) -> Release:
     if not word.startswith(KAFKA):
         raise click.BadParameter(f"{word!r} is not kafka@VERSION: it ages what it has started")
     return matrix.release(word.removeprefix(KAFKA))
@@ -53,7 +54,7 @@ def _release(ctx: click.Context, parameter: click.Parameter, word: str) -> matri
 @click.option("--port", default=0, type=click.IntRange(0, 65000), help="Of the first broker.")
 @click.option("--dry", is_flag=True, help="Print the plan and start nothing.")
 def command(
-    release: matrix.Release, command: tuple[str, ...], seed: int, brokers: int | None,
+    release: Release, command: tuple[str, ...], seed: int, brokers: int | None,
     login: str | None, port: int, dry: bool,
 ) -> None:  # fmt: skip
     """Age a Kafka: start it, have it live, leave it at an address until Ctrl-C.

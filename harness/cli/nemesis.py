@@ -29,6 +29,8 @@ from touchstone.harness.nemesis import campaign, faults
 from touchstone.harness.nemesis.fault_target import FaultTarget
 from touchstone.harness.targets import parse
 from touchstone.harness.targets.isolation import ISOLATIONS, Isolable, Isolations
+from touchstone.harness.targets.per_shape import PerShape
+from touchstone.harness.targets.release import Release
 
 BROKE, INTERRUPTED = 2, 143
 ACKS = ("-1", "0", "1")
@@ -191,8 +193,8 @@ def shape_of(target: Target, brokers: int, settings: dict[str, str]) -> Shape:
     if target.kind == "external":
         return Shape(brokers=brokers)
     lively = {**_SMALL, **(_FAST_ISR if brokers > 2 else {})}
-    kraft = target.release is None or tuple(map(int, target.release.split("."))) >= (3, 3)
-    lively |= _KRAFT if kraft else _ZOOKEEPER
+    version = target.kafka.version if isinstance(target, PerShape) else target.release
+    lively |= _KRAFT if version is None or Release(version).kraft else _ZOOKEEPER
     return Shape(brokers=brokers, config={**lively, **settings})
 
 

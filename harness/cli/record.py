@@ -25,6 +25,7 @@ from touchstone.harness.extras import need
 from touchstone.harness.model import advertised, recordings
 from touchstone.harness.model.provenance import teller
 from touchstone.harness.model.target import Unavailable
+from touchstone.harness.run import chosen_release
 from touchstone.harness.run.interruption import ENDS
 from touchstone.harness.targets import matrix, parse
 
@@ -113,6 +114,7 @@ def write_table(word: str) -> None:
     """Keep what the target advertises, when it says which release it is."""
     target = parse(word)
     teller(target)
+    chosen_release.check_recorded(target)
     try:
         reason = target.available()
         if reason:

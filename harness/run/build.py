@@ -34,7 +34,7 @@ def build_of(target: Target, given: str | None = None) -> str | None:
     if described is not None:
         return str(described.version)
     if target.kind in RELEASED:
-        return target.name.partition("@")[2] or None
+        return getattr(target, "build", None)
     return own() if target.kind in OURS else None
 
 

@@ -447,6 +447,7 @@ def judge_for(
         again = AGAIN if target.kind in SHARED_KINDS and not record else 0
     if record:
         told = teller(target)
+        chosen_release.check_recorded(target)
         if target.release is None:
             raise ValueError(f"{target.name} advertises what no known release does")
         oracle: Oracle = Live(target, target.release, deadline_s, told)

@@ -3,7 +3,8 @@
     reference[@4.3]        our broker in this process, with the persona of a release; defects can be
                            planted in it: reference@4.3+crc-not-checked
     recorded@4.3           Kafka's stored answers; nothing runs
-    kafka@4.3[.1]          Apache Kafka on this machine's Java (also kafka@latest)
+    kafka@4.3[.1]          Apache Kafka on this machine's Java, any version from 1.0.0 on; FOLDER in
+                           place of a version: the jars in it
     docker@4.3[.1]         Apache Kafka in a container
     HOST:PORT[,HOST:PORT]  a broker somebody else runs; [::1]:9092 for IPv6
     FILE.toml              a broker that this file describes: where it runs, or how to start it
@@ -24,7 +25,7 @@ from pathlib import Path
 from touchstone.harness.extras import absent
 from touchstone.harness.model.target import Address, Endpoint, Shape, Target, Unavailable, Versions
 from touchstone.harness.names import did_you_mean
-from touchstone.harness.targets import matrix
+from touchstone.harness.targets import released
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +62,21 @@ def shipped() -> dict[str, Path]:
 
 
 def parse(spec: str) -> Target:
-    """The Target that `spec` names. Nothing is started, and nothing is looked for yet."""
+    """The Target that `spec` names. Nothing is started, and nothing is looked for yet, but Maven
+    may be asked which versions there are.
+    """
     file = file_of(spec)
     if file is not None:
         return _made(spec, DESCRIBED, file)
-    text, *switches = spec.strip().split("+")
+    word, at, named = spec.strip().partition("@")
+    folder = released.is_folder(named)  # in whose name may be a plus
+    text, *switches = [spec.strip()] if folder else spec.strip().split("+")
     word, at, version = text.partition("@")
     if switches and word != "reference":
         raise UnknownTarget(f"target {spec!r}: only in the reference broker can defects be planted")
     if word in WORDS:
         how = {"switches": switches} if switches else {}
-        return _made(text, WORDS[word], _release(text, word, at, version), **how)
+        return _made(text, WORDS[word], _version(text, word, at, version), **how)
     if at:
         known = ", ".join(WORDS)
         hint = did_you_mean(word, WORDS)
@@ -107,15 +112,12 @@ def _or_a_file() -> str:
     return f"or give a target file (NAME{FILE}), or one of ours: {', '.join(shipped())}"
 
 
-def _release(spec: str, word: str, at: str, version: str) -> str:
-    """The full version behind what the user wrote."""
+def _version(spec: str, word: str, at: str, version: str) -> str:
+    """What the user wrote after the word, or what is meant where nothing is."""
     wanted = version if at else WORDS[word].default
     if not wanted:
         raise UnknownTarget(f"target {spec!r}: {word} needs a release, as in {word}@4.3")
-    try:
-        return matrix.release(wanted).version
-    except ValueError as error:
-        raise UnknownTarget(f"target {spec!r}: {error}") from None
+    return wanted
 
 
 def _made(spec: str, word: Word, argument: object, **how: object) -> Target:

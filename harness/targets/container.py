@@ -6,7 +6,7 @@ the host, and brokers speak to each other on a network of their own (KIP-103's l
 
 The image is the first of: one built here by `ci/images/build.py` (made on the spot where Java and
 Maven are), else Apache's own `apache/kafka` where the engine has it or a registry answers. The
-latter exists for KRaft releases only. testcontainers' reaper is itself an image to pull, so it is
+latter exists from 3.7 on. testcontainers' reaper is itself an image to pull, so it is
 off unless the user says otherwise; containers carry the number of the process they belong to, and
 those of a dead one are removed by the next run.
 """
@@ -43,7 +43,7 @@ from touchstone.harness.model.target import (
     Unavailable,
     listener_names,
 )
-from touchstone.harness.targets import jvm, matrix, probe, reach, settings
+from touchstone.harness.targets import jvm, matrix, probe, reach, released, settings
 from touchstone.harness.targets.child import excerpt
 from touchstone.harness.targets.per_shape import PerShape
 from touchstone.harness.targets.ports import free_ports
@@ -56,9 +56,11 @@ from touchstone.harness.targets.process import (
     START_SECONDS,
     STOP_SECONDS,
 )
+from touchstone.harness.targets.release import Release
 
 BUILD = Path(__file__).resolve().parents[2] / "ci" / "images" / "build.py"
 BUILD_SECONDS = 900
+APACHES_SINCE = (3, 7)  # KIP-975
 OWNER = "touchstone.pid"
 EVERYWHERE = "0.0.0.0"
 _INTERNAL_PORT, _KEEPER_PORT = 19092, 19093
@@ -98,7 +100,9 @@ class KafkaContainers(PerShape["ContainerCluster"]):
     kind = "container"
 
     def __init__(self, version: str) -> None:
-        release = matrix.release(version)
+        if released.is_folder(version):
+            raise ValueError("an image is made of a version, as 3.6.2, not of a folder")
+        release = released.find(version)
         super().__init__(f"docker@{release.version}", release, most=MOST_PROCESSES)
 
     def available(self) -> str | None:
@@ -117,7 +121,7 @@ class KafkaContainers(PerShape["ContainerCluster"]):
             remove_orphans(client)
             images = [find_image(client, release) for release in self.needed()]
         for attempt in range(1, ATTEMPTS + 1):
-            cluster = ContainerCluster(self._release, shape, images)
+            cluster = ContainerCluster(self.kafka, shape, images)
             try:
                 cluster.start()
                 return cluster
@@ -152,7 +156,7 @@ def _knock() -> None:
             door.connect(where.path)
 
 
-def find_image(client: docker.DockerClient, release: matrix.Release) -> Image:
+def find_image(client: docker.DockerClient, release: Release) -> Image:
     """The first of the three that can be had."""
     ours = f"touchstone/kafka:{release.version}"
     apaches = f"apache/kafka:{release.version}"
@@ -167,7 +171,7 @@ def find_image(client: docker.DockerClient, release: matrix.Release) -> Image:
     if built.returncode == 0:
         return Image(ours, _OURS)
     why = (built.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    if not release.kraft:
+    if release.number < APACHES_SINCE:
         raise Unavailable(f"no image of Kafka {release.version}: {why}")
     try:
         client.images.pull(apaches)
@@ -202,7 +206,7 @@ def _is_running(pid: str) -> bool:
 class ContainerCluster:
     """The containers of one shape on a network of their own."""
 
-    def __init__(self, release: matrix.Release, shape: Shape, images: list[Image]) -> None:
+    def __init__(self, release: Release, shape: Shape, images: list[Image]) -> None:
         self.release, self.shape, self.images = release, shape, images
         self.host = published_host()
         self.cluster_id = jvm.new_id()

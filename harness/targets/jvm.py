@@ -19,8 +19,8 @@ from touchstone.harness.model.target import Shape, StartFailed
 from touchstone.harness.targets import settings
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import Java
-from touchstone.harness.targets.matrix import Release
-from touchstone.harness.targets.maven import class_path
+from touchstone.harness.targets.maven import class_path, jars_name
+from touchstone.harness.targets.release import Release
 
 KAFKA = "kafka.Kafka"
 ZOOKEEPER = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -78,7 +78,7 @@ def write_logging(release: Release, folder: Path) -> Path:
 
 
 def logging_settings(release: Release) -> str:
-    return _LOG4J_2 if release.number >= (4, 0) else _LOG4J_1
+    return _LOG4J_2 if release.log4j_2 else _LOG4J_1
 
 
 def archive(java: Java, home: Path) -> Path:
@@ -111,7 +111,7 @@ def format_node(
 ) -> None:
     """Make `data` what StorageTool would have made it for this node."""
     formatted = kept(
-        cache_dir() / f"storage-{home.name}",
+        cache_dir() / f"storage-{jars_name(home)}",
         lambda folder: _format(release, java, home, folder),
     )
     # All of it: bootstrap.checkpoint until 4.3, a snapshot of the metadata log since 4.4.

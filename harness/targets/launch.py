@@ -19,9 +19,10 @@ from typing import TypedDict, Unpack
 import click
 
 from touchstone.harness.model.target import StartFailed, Unavailable
-from touchstone.harness.targets import jvm, matrix, process, settings
+from touchstone.harness.targets import jvm, matrix, process, released, settings
 from touchstone.harness.targets.java import find_java
 from touchstone.harness.targets.maven import kafka_home
+from touchstone.harness.targets.release import Release
 
 PROFILE = "quickstart"
 # What server.properties of the release says where there are fewer than three brokers.
@@ -61,7 +62,7 @@ def fetch(release: str) -> None:
     """Fetch the jars of a release, and those of the ZooKeeper that it needs."""
     wanted = _release(release)
     for each in [wanted] if wanted.kraft else [wanted, matrix.zookeeper()]:
-        kafka_home(each.version)
+        kafka_home(each)
 
 
 @launch.command()
@@ -89,7 +90,7 @@ def kafka(
 ) -> None:
     """Run one broker of a release with its default settings."""
     wanted = _release(release)
-    java, home = find_java(), kafka_home(wanted.version)
+    java, home = find_java(), kafka_home(wanted)
     data = (folder / "data").resolve()
     rendered = {"log.dirs": str(data), **properties(wanted, node, **quick_start)}
     rendered |= dict(pair.split("=", 1) for pair in given)
@@ -101,7 +102,7 @@ def kafka(
 
 
 def properties(
-    release: matrix.Release, node: int, *, brokers: int, host: str, port: int, voters: str,
+    release: Release, node: int, *, brokers: int, host: str, port: int, voters: str,
     zookeeper: str, rack: str, controller_port: int | None = None, cluster: str = "",
 ) -> dict[str, str]:  # fmt: skip
     """What a quick start's server.properties says, as a pure function of values."""
@@ -136,18 +137,18 @@ def zookeeper(host: str, port: int, folder: Path) -> None:
     _become(matrix.zookeeper(), jvm.ZOOKEEPER, rendered, folder, profile="zookeeper")
 
 
-def _release(word: str) -> matrix.Release:
+def _release(word: str) -> Release:
     try:
-        return matrix.release(word)
+        return released.find(word)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
 
 
 def _become(
-    release: matrix.Release, main: str, rendered: dict[str, str], folder: Path, *, profile: str
+    release: Release, main: str, rendered: dict[str, str], folder: Path, *, profile: str
 ) -> None:
     """Turn this process into the Java program."""
-    java, home = find_java(), kafka_home(release.version)
+    java, home = find_java(), kafka_home(release)
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "server.properties"

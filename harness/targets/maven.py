@@ -1,9 +1,9 @@
 """Apache Kafka as jars from Maven Central, fetched by the user's own Maven.
 
 Which registry, mirror or proxy is asked is the business of the user's Maven settings; no host is
-named here. What is fetched is decided by `ci/matrix.toml` alone: the broker's artifact of a release
-with its run-time dependencies, and the extras of that entry. The result is a folder of jars per set
-of coordinates; once it is there, neither Maven nor the network is needed again.
+named here. What is fetched follows from the version (`release`): the broker's artifact with its
+run-time dependencies, and what stands beside it. The result is a folder of jars per set of
+coordinates; once it is there, neither Maven nor the network is needed again.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import functools
 import hashlib
 import os
 import subprocess
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.targets.cache import cache_dir, kept
 from touchstone.harness.targets.java import find_java, find_maven
-from touchstone.harness.targets.matrix import Release, release
+from touchstone.harness.targets.release import Release
+from touchstone.harness.targets.released import cause, find
 
 FETCH_SECONDS = 600
 
@@ -36,37 +37,48 @@ _DEPENDENCY = (
 )
 
 
-def kafka_home(version: str, *more: str) -> Path:
-    """The folder of this release's jars, fetched on first use; Unavailable when that fails.
+def kafka_home(wanted: Release | str, *more: str) -> Path:
+    """The folder of a release's jars, fetched on first use; Unavailable when that fails.
 
     `more` are artifacts of the same release beside the broker ("kafka-streams"); jars with them
     have a folder of their own, since few want them.
     """
-    wanted = release(version)
-    if more:
-        beside = (f"org.apache.kafka:{name}:{wanted.version}" for name in more)
-        wanted = replace(wanted, extra=(*wanted.extra, *beside))
-    found = _home(wanted, cache_dir())
+    wanted = find(wanted) if isinstance(wanted, str) else wanted
+    if wanted.folder is not None:
+        return wanted.folder
+    beside = (f"org.apache.kafka:{name}:{wanted.version}" for name in more)
+    found = _home(wanted.version, (*wanted.artifacts, *beside), cache_dir())
     if isinstance(found, str):
         raise Unavailable(found)
     return found
 
 
 @functools.cache
-def _home(wanted: Release, cache: Path) -> Path | str:
+def _home(version: str, artifacts: tuple[str, ...], cache: Path) -> Path | str:
     """The folder, or why there is none: a registry that timed out is not asked again all day."""
-    digest = hashlib.sha256(" ".join(wanted.artifacts).encode()).hexdigest()[:8]
-    entry = cache / f"kafka-{wanted.version}-{digest}"
+    digest = hashlib.sha256(" ".join(artifacts).encode()).hexdigest()[:8]
+    entry = cache / f"kafka-{version}-{digest}"
     try:
-        return kept(entry, lambda folder: _fetch(wanted, folder))
+        return kept(entry, lambda folder: _fetch(version, artifacts, folder))
     except Unavailable as missing:
         return missing.reason
 
 
+def jars_name(home: Path) -> str:
+    """Return a name for these jars, another one when any of them is replaced: the folder that they
+    have formatted is kept by it.
+    """
+    if home.parent == cache_dir():
+        return home.name  # nobody replaces those
+    jars = ((jar.name, jar.stat()) for jar in sorted(home.glob("*.jar")))
+    told = " ".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in jars)
+    return f"folder-{hashlib.sha256(f'{home} {told}'.encode()).hexdigest()[:12]}"
+
+
 def broker_jar(wanted: Release) -> tuple[str, str]:
     """The name and the sha256 of the jar that is this release's broker."""
-    name = f"kafka_{wanted.scala}-{wanted.version}.jar"
-    return name, _sha256(kafka_home(wanted.version) / name)
+    (jar,) = kafka_home(wanted).glob(f"kafka_2.*-{wanted.version}.jar")
+    return jar.name, _sha256(jar)
 
 
 @functools.cache
@@ -79,20 +91,20 @@ def class_path(home: Path) -> str:
     return os.pathsep.join(str(jar) for jar in sorted(home.glob("*.jar")))
 
 
-def pom(wanted: Release) -> str:
-    """A project whose only purpose is to depend on Kafka."""
+def pom(artifacts: Iterable[str]) -> str:
+    """A project whose only purpose is to depend on these."""
     lines = [
         _DEPENDENCY.format(*(escape(part) for part in artifact.split(":")))
-        for artifact in wanted.artifacts
+        for artifact in artifacts
     ]
     return _POM.format(dependencies="\n".join(lines))
 
 
-def _fetch(wanted: Release, folder: Path) -> None:
+def _fetch(version: str, artifacts: tuple[str, ...], folder: Path) -> None:
     """Fill `folder` with jars; Maven's words on failure, since the cause is in its settings."""
     maven, java = find_maven(), find_java()
     project = folder / "pom.xml"
-    project.write_text(pom(wanted), encoding="utf-8")
+    project.write_text(pom(artifacts), encoding="utf-8")
     argv = [str(maven), "-q", "-B", "-f", str(project), "dependency:copy-dependencies"]
     argv += [f"-DoutputDirectory={folder}", "-DincludeScope=runtime"]
     environment = {**os.environ, "JAVA_HOME": str(java.home)}
@@ -102,12 +114,7 @@ def _fetch(wanted: Release, folder: Path) -> None:
             check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"Maven fetched no Kafka {wanted.version} in {FETCH_SECONDS} s") from None
+        raise Unavailable(f"Maven fetched no Kafka {version} in {FETCH_SECONDS} s") from None
     if said.returncode or not list(folder.glob("kafka-clients-*.jar")):
-        raise Unavailable(f"Maven fetched no Kafka {wanted.version}: {_cause(said.stdout)}")
+        raise Unavailable(f"Maven fetched no Kafka {version}: {cause(said.stdout)}")
     project.unlink()
-
-
-def _cause(output: str) -> str:
-    errors = [line for line in output.splitlines() if line.startswith("[ERROR]")]
-    return (errors[0][len("[ERROR] ") :] if errors else "it said nothing")[:400]

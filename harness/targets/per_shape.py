@@ -14,6 +14,8 @@ from typing import Generic, Protocol, TypeVar
 
 from touchstone.harness.model.target import Endpoint, Shape, Versions
 from touchstone.harness.targets import matrix, probe, settings
+from touchstone.harness.targets.maven import jars_name
+from touchstone.harness.targets.release import Release
 
 
 class Cluster(Protocol):
@@ -34,14 +36,21 @@ C = TypeVar("C", bound=Cluster)
 class PerShape(Generic[C]):
     """The verbs of a Target that do not depend on how a broker is run."""
 
-    def __init__(self, name: str, release: matrix.Release, *, most: int) -> None:
+    def __init__(self, name: str, release: Release, *, most: int) -> None:
         self.name = name
-        self.release: str | None = release.name
-        self._release, self._most = release, most
+        # Of a version between those that are recorded it is not known what it answers.
+        self.release = release.name if matrix.find(release.name) else None
+        self.kafka, self._most = release, most
         self._clusters: dict[Shape, C] = {}  # the least recently used one first
         self._versions: Versions | None = None
         self._lock = threading.RLock()
         atexit.register(self.stop)
+
+    @property
+    def build(self) -> str:
+        """What is run, as reports name it: a version, or these very jars of a folder."""
+        folder = self.kafka.folder
+        return self.kafka.version if folder is None else f"{self.kafka.version} {jars_name(folder)}"
 
     def open(self, shape: Shape) -> C:
         """A started cluster; what a subclass is for."""
@@ -54,7 +63,7 @@ class PerShape(Generic[C]):
                 cluster.close()
                 cluster = None
             if cluster is None:
-                self._make_room(processes(self._release, shape))
+                self._make_room(processes(self.kafka, shape))
                 cluster = self.open(shape)
             self._clusters[shape] = cluster
             return cluster.endpoint
@@ -71,18 +80,18 @@ class PerShape(Generic[C]):
             while self._clusters:
                 self._clusters.popitem()[1].close()
 
-    def needed(self) -> list[matrix.Release]:
+    def needed(self) -> list[Release]:
         """The releases whose jars this one runs on; the old ones need a ZooKeeper."""
-        return [self._release] if self._release.kraft else [self._release, matrix.zookeeper()]
+        return [self.kafka] if self.kafka.kraft else [self.kafka, matrix.zookeeper()]
 
     def _make_room(self, wanted: int) -> None:
-        alive = sum(processes(self._release, shape) for shape in self._clusters)
+        alive = sum(processes(self.kafka, shape) for shape in self._clusters)
         while self._clusters and alive + wanted > self._most:
             oldest = next(iter(self._clusters))
-            alive -= processes(self._release, oldest)
+            alive -= processes(self.kafka, oldest)
             self._clusters.pop(oldest).close()
 
 
-def processes(release: matrix.Release, shape: Shape) -> int:
+def processes(release: Release, shape: Shape) -> int:
     """How many JVMs this shape costs."""
     return shape.brokers + (not settings.combined(release, shape))

@@ -31,13 +31,14 @@ from touchstone.harness.model.target import (
     Unavailable,
     listener_names,
 )
-from touchstone.harness.targets import jvm, matrix, probe, reach, settings
+from touchstone.harness.targets import jvm, matrix, probe, reach, released, settings
 from touchstone.harness.targets.child import Child, Watchdog, remove
 from touchstone.harness.targets.isolation import Isolations
 from touchstone.harness.targets.java import find_java, full_version
 from touchstone.harness.targets.maven import broker_jar, kafka_home
 from touchstone.harness.targets.per_shape import PerShape
 from touchstone.harness.targets.ports import HOST, free_ports
+from touchstone.harness.targets.release import Release
 
 START_SECONDS = float(os.environ.get("TOUCHSTONE_START_SECONDS", "120"))
 STOP_SECONDS = 30.0
@@ -72,8 +73,8 @@ class KafkaProcess(PerShape["KafkaCluster"]):
         profile: str = "test",
         isolation: Callable[[], Isolations] = Isolations,
     ) -> None:
-        release = matrix.release(version)
-        super().__init__(f"kafka@{release.version}", release, most=MOST_PROCESSES)
+        release = released.find(version)
+        super().__init__(f"kafka@{release.word}", release, most=MOST_PROCESSES)
         self._profile, self._isolation = profile, isolation
 
     def children(self) -> list[Child]:
@@ -84,19 +85,19 @@ class KafkaProcess(PerShape["KafkaCluster"]):
         try:
             find_java()
             for release in self.needed():
-                kafka_home(release.version)
+                kafka_home(release)
         except Unavailable as missing:
             return missing.reason
         return self._isolation().unsupported()
 
     def provenance(self, shape: Shape) -> Provenance:
         """Who answers a case of this shape (harness/model/provenance.py)."""
-        jar, sha256 = broker_jar(self._release)
+        jar, sha256 = broker_jar(self.kafka)
         return Provenance(
-            release=self._release.name, version=self._release.version, jar=jar, sha256=sha256,
+            release=self.kafka.name, version=self.kafka.version, jar=jar, sha256=sha256,
             java=full_version(find_java()), options=" ".join(jvm.PROFILES[self._profile]),
             brokers=shape.brokers, racks=shape.racks, asked=shape.settings,
-            added=settings.added(self._release, shape),
+            added=settings.added(self.kafka, shape),
         )  # fmt: skip
 
     def isolate(self, isolation: Callable[[], Isolations]) -> None:
@@ -114,7 +115,7 @@ class KafkaProcess(PerShape["KafkaCluster"]):
 
     def open(self, shape: Shape) -> KafkaCluster:
         for attempt in range(1, ATTEMPTS + 1):
-            cluster = KafkaCluster(self._release, shape, self._profile, self._isolation())
+            cluster = KafkaCluster(self.kafka, shape, self._profile, self._isolation())
             try:
                 cluster.start()
                 return cluster
@@ -136,7 +137,7 @@ def train(version: str) -> None:
     StartFailed.
     """
     java, target = find_java(), KafkaProcess(version)
-    home = kafka_home(matrix.release(version).version)
+    home = kafka_home(version)
     if jvm.can_share(java) and not jvm.archive(java, home).exists():
         try:
             target.start(Shape())
@@ -147,11 +148,9 @@ def train(version: str) -> None:
 class KafkaCluster:
     """The processes of one shape, in one folder."""
 
-    def __init__(
-        self, release: matrix.Release, shape: Shape, profile: str, isolation: Isolations
-    ) -> None:
+    def __init__(self, release: Release, shape: Shape, profile: str, isolation: Isolations) -> None:
         self.release, self.shape, self.profile, self.isolation = release, shape, profile, isolation
-        self.java, self.home = find_java(), kafka_home(release.version)
+        self.java, self.home = find_java(), kafka_home(release)
         self.folder = Path(tempfile.mkdtemp(prefix=f"touchstone-kafka-{release.version}-"))
         self.logs = self.folder / "logs"
         self.keep = bool(os.environ.get("TOUCHSTONE_KEEP"))
@@ -247,7 +246,7 @@ class KafkaCluster:
 
     def _zookeeper(self, at: Address) -> Child:
         source = matrix.zookeeper()
-        home = kafka_home(source.version)
+        home = kafka_home(source)
         data = self._data("zookeeper")
         properties = self._write("zookeeper", settings.zookeeper(str(data), at))
         argv = jvm.command(
@@ -390,7 +389,8 @@ class _Dump:
 
     def options(self) -> tuple[str, ...]:
         trained = self.final.exists() or not jvm.can_share(self.cluster.java)
-        if trained or self.cluster.profile != "test":
+        passing = self.cluster.release.folder is not None  # its jars may be others tomorrow
+        if trained or passing or self.cluster.profile != "test":
             return jvm.sharing(self.final)
         self.dumps = True
         return jvm.dumping(self.unfinished)

@@ -24,7 +24,7 @@ from touchstone.harness.model.target import (
     Shape,
     listener_names,
 )
-from touchstone.harness.targets.matrix import Release
+from touchstone.harness.targets.release import Release
 
 CONTROLLER_ID = 100  # a controller of its own; broker ids count from 0, as Kafka's quick start does
 INTERNAL = "INTERNAL"

@@ -6,6 +6,7 @@ import pytest
 
 from touchstone.harness.cli import holding
 from touchstone.harness.model import advertised
+from touchstone.harness.model.target import StartFailed
 from touchstone.harness.run import chosen_release, client_judge
 from touchstone.harness.run.judge import judge_for
 from touchstone.harness.targets import matrix, parse
@@ -82,6 +83,48 @@ def test_who_does_not_answer_is_held_against_the_newest():
 def test_an_oracle_that_is_a_release_decides():
     judge = judge_for("127.0.0.1:1", "recorded@3.9", nonce="n")
     assert (judge.release, judge.release_reason) == ("3.9", "--oracle recorded@3.9 is of it")
+
+
+def between(version, like):
+    """A Kafka that is not started, of a version that advertises what a recorded one does."""
+    target = parse(f"kafka@{version}")
+    target.advertised = lambda: dict(advertised.table(like))
+    return target
+
+
+def test_a_kafka_between_two_recorded_ones_is_held_against_the_nearest():
+    found = chosen_release.choose(between("3.6.2", "3.9"))
+    assert found.release == "3.9"
+    assert found.reason.startswith(f"its ApiVersions fit 3.9 ({LISTED} of {LISTED} ranges); ")
+    assert found.reason.endswith(
+        "; it is Kafka 3.6.2 and 3.9.2 was recorded: what differs may be a change of Kafka's own"
+        " between the two"
+    )
+
+
+def test_a_user_says_what_a_kafka_between_is_held_against():
+    target = between("3.6.2", "3.9")
+    chosen_release.check(target, "2.8")
+    found = chosen_release.choose(target, "2.8")
+    assert found.release == "2.8" and found.reason.startswith("--release says so; ")
+    assert "it is Kafka 3.6.2 and 2.8.2 was recorded" in found.reason
+
+
+def test_another_patch_is_held_against_the_one_that_is_recorded():
+    found = chosen_release.choose(parse("kafka@2.8.0"))
+    assert found.release == "2.8"
+    assert found.reason.startswith("it is Kafka 2.8.0 and 2.8.2 was recorded: what differs may ")
+    assert chosen_release.choose(parse("kafka@2.8")) == advertised.HeldAgainst("2.8")
+
+
+def test_a_kafka_that_does_not_start_is_held_against_some_release():
+    target = parse("kafka@3.6.2")
+
+    def fails():
+        raise StartFailed("broker 0 ended with 1")
+
+    target.advertised = fails
+    assert "it does not answer ApiVersions" in chosen_release.choose(target).reason
 
 
 @pytest.mark.parametrize("target", ["reference@2.8", "recorded@2.8"])

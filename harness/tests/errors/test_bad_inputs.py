@@ -13,6 +13,7 @@ from touchstone.harness.__main__ import COMMANDS, main
 from touchstone.harness.judgement import bundle
 from touchstone.harness.model import transcript
 from touchstone.harness.results import jsonl
+from touchstone.harness.targets import released
 from touchstone.harness.tests.doctor import golden
 from touchstone.harness.tests.errors.bad_inputs import ROWS
 from touchstone.harness.tests.results import runs
@@ -60,6 +61,13 @@ def files(tmp_path_factory):
         "parent": taken.parent, "taken": "taken", "transcript": one_side,
         "bundle": bundle.write(a_bundle(), made / "bundles"),
     }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def a_maven_that_knows_no_more(monkeypatch):
+    """Which versions of Kafka there are is known without asking."""
+    out = released.out()
+    monkeypatch.setattr(released, "known", lambda oldest_s=None: out)
 
 
 def cases(names):

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from touchstone.harness.model.target import Shape, StartFailed
+from touchstone.harness.run import chosen_release
 from touchstone.harness.targets import matrix, parse, probe
+from touchstone.harness.targets.maven import kafka_home
 from touchstone.harness.targets.process import KafkaProcess
 
 pytestmark = [pytest.mark.live, pytest.mark.java, pytest.mark.maven, pytest.mark.slow]
@@ -54,6 +56,28 @@ def test_one_broker_comes_and_goes(target):
     assert not endpoint.logs.parent.exists()
     with pytest.raises(probe.NotReady):
         probe.api_versions(endpoint.bootstrap[0])
+
+
+@pytest.mark.nightly  # test_released.py has the rules, and each rule has a version here
+@pytest.mark.parametrize(
+    "target", ["1.1.1", "2.3.1", "2.4.1", "3.0.2", "3.3.0", "3.6.2", "4.0.0", "4.4"], indirect=True
+)
+def test_a_version_that_is_not_recorded_serves(target):
+    assert target.release is None
+    sight = probe.metadata(target.start(Shape()).bootstrap[0])
+    assert list(sight.brokers) == [0]
+    assert chosen_release.choose(target).release in RELEASES
+
+
+@pytest.mark.parametrize("target", ["3.9"], indirect=True)
+def test_the_jars_of_a_folder_serve(target, tmp_path):
+    (tmp_path / "libs").symlink_to(kafka_home("3.9"), target_is_directory=True)
+    mine = parse(f"kafka@{tmp_path}")
+    try:
+        assert mine.name == f"kafka@{tmp_path / 'libs'}" and mine.release == "3.9"
+        assert len(mine.advertised()) == ADVERTISED["3.9"]
+    finally:
+        mine.stop()
 
 
 @pytest.mark.parametrize("target", ["1.0", "4.3"], indirect=True)

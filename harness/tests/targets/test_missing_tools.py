@@ -13,7 +13,7 @@ from touchstone.harness.adapters import adapter_file
 from touchstone.harness.cli import smoke
 from touchstone.harness.extras import absent, remedy
 from touchstone.harness.model.target import Shape, Unavailable
-from touchstone.harness.targets import java, maven, parse, reference
+from touchstone.harness.targets import java, matrix, maven, parse, reference
 from touchstone.reference_impl.extras import MissingExtra, install_command
 
 
@@ -160,7 +160,7 @@ def test_a_missing_file_of_our_own_is_not_a_missing_tool(monkeypatch):
 
 
 def test_the_project_names_every_artifact_and_no_host():
-    pom = maven.pom(maven.release("2.2"))
+    pom = maven.pom(matrix.release("2.2").artifacts)
     for part in ("kafka_2.12", "2.2.1", "slf4j-log4j12", "<artifactId>zookeeper<", "3.5.9"):
         assert part in pom
     assert "<repositor" not in pom
