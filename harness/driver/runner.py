@@ -248,7 +248,7 @@ class Run:
     def _quiet(self, step: Quiet) -> None:
         line = self._line(step)
         if line is not None:
-            self._listen(step.connection, line)
+            self._listen(step.connection, line, step.least_ms / 1000)
 
     def _inflict(self, step: Inflict) -> None:
         """The broker's node does it; connections to one that is started again begin anew."""
@@ -341,10 +341,11 @@ class Run:
         never = Pending(self.step, None, None, None)
         self._await(connection, never, deadline)
 
-    def _listen(self, connection: str, line: Line) -> None:
+    def _listen(self, connection: str, line: Line, least_s: float = 0.0) -> None:
         """Looks for a bounded while at a connection from which nothing should come."""
         least, round_trips, most = QUIET_S
-        deadline = time.perf_counter() + min(max(least, round_trips * line.round_trip), most)
+        usual = min(max(least, round_trips * line.round_trip), most)
+        deadline = time.perf_counter() + max(usual, least_s)
         for _ in range(FLOOD):
             how, raw = line.read(deadline)
             if how == "timeout":

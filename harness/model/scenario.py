@@ -149,10 +149,14 @@ class HalfClose:
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """Look at a connection for a while during which nothing should come."""
+    """Look at a connection for a while during which nothing should come.
+
+    `least_ms` is how long at the least, where something that comes wrongly would come that late.
+    """
 
     connection: str = MAIN
     name: str | None = None
+    least_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

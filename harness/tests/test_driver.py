@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 
 import pytest
 
@@ -191,6 +192,20 @@ def test_a_second_answer_is_extra():
     with LyingServer(LIARS["answers-twice"], HONEST) as server:
         found = run(Scenario((ASK, Quiet())), server.endpoint, nonce="n", deadline_s=LONG_S)
     assert len(found.by_label["asked"].extra) == 1
+
+
+def test_a_silence_lasts_as_long_as_its_step_wants(monkeypatch):
+    listened_s = []
+
+    def read(line, deadline):
+        listened_s.append(deadline - time.perf_counter())
+        return "timeout", b""
+
+    monkeypatch.setattr(runner.Line, "read", read)
+    found = play(HONEST, Quiet(name="usual"), Quiet(name="long", least_ms=60_000))
+    usual_s, long_s = listened_s[:2]
+    assert usual_s < 1 < 30 < long_s
+    assert directions(found, "long") == ["silent"]
 
 
 def test_an_unsupported_apiversions_is_read_as_version_0():

@@ -7,10 +7,10 @@ clauses FETCH-08, FETCH-09, FETCH-11, FETCH-12.
 
 from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import all_of, answer, records
-from touchstone.harness.model.scenario import Await, Quiet, Send
+from touchstone.harness.model.scenario import Await, Send
 from touchstone.harness.model.steps import a_topic, delete_topic, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.fetching import nothing_comes, part, question
 from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
 from touchstone.suites.kit.topics import among
 
@@ -36,7 +36,7 @@ def test_appends_complete_a_wait_whatever_their_acks(case):
     return case.scenario(
         a_topic(topic),
         waits(case, topic, part()),
-        Quiet("b"),
+        nothing_comes(),
         produce(topic, 0, batch(ONE), acks=case.acks, name="append"),
         Await("fetch"),
         expect=records("fetch", "[*].value").is_([ONE]),
@@ -56,7 +56,7 @@ def test_bytes_of_all_partitions_count_together(case):
         produce(other, 0, batch(ONE), name="elsewhere"),
         produce(topic, 2, batch(ONE), name="beside"),
         produce(topic, 0, batch(ONE), name="half"),
-        Quiet("b"),
+        nothing_comes(),
         produce(topic, 1, batch(TWO), name="whole"),
         Await("fetch"),
         expect=all_of(
@@ -74,7 +74,7 @@ def test_a_new_segment_completes_a_wait(case):
         a_topic(topic, configs={"segment.bytes": SIZE + 10}),
         produce(topic, 0, batch(ONE), name="before"),
         waits(case, topic, part(), min_bytes=1 << 20),
-        Quiet("b"),
+        nothing_comes(),
         produce(topic, 0, batch(TWO), name="rolls"),
         Await("fetch"),
         expect=records("fetch", "[*].value").is_([ONE]),
@@ -101,7 +101,7 @@ def deleted_while_waiting(case, max_wait_ms):
     return case.scenario(
         a_topic(topic),
         waits(case, topic, part(), max_wait_ms=max_wait_ms),
-        Quiet("b"),
+        nothing_comes(),
         delete_topic(topic, name="delete"),
         Await("fetch"),
         expect=answer("fetch", f"{FIRST}.error_code").is_(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),

@@ -7,7 +7,7 @@ version 7.
 
 from touchstone.harness.model.claim import claim, only, range_
 from touchstone.harness.model.expect import all_of, answer, records
-from touchstone.harness.model.scenario import Ask, Await, Quiet, Ref, Send
+from touchstone.harness.model.scenario import Ask, Await, Ref, Send
 from touchstone.harness.model.steps import (
     a_topic,
     create_partitions,
@@ -16,7 +16,7 @@ from touchstone.harness.model.steps import (
     topic_ready,
 )
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.fetching import SESSION, full, more, part, question
+from touchstone.suites.kit.fetching import SESSION, full, more, nothing_comes, part, question
 from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
 from touchstone.suites.kit.topics import among, appended
 
@@ -201,7 +201,7 @@ def test_incremental_fetches_wait_for_news(case):
         a_topic(topic, 2),
         full(case, topic, part(0), part(1)),
         Send("Fetch", case.version, body, name="news", connection="b"),
-        Quiet("b"),
+        nothing_comes(),
         produce(topic, 1, batch(ONE), name="append"),
         Await("news"),
         expect=all_of(answer("news", INDEXES).is_([1]), records("news", "[*].value").is_([ONE])),

@@ -10,10 +10,10 @@ Sources: ReplicaManager.fetchMessages and DelayedFetch at 2.2.1; clauses FETCH-0
 
 from touchstone.harness.model.claim import claim, every
 from touchstone.harness.model.expect import all_of, answer, answered, records
-from touchstone.harness.model.scenario import Await, Frame, Quiet, Raw, Send
+from touchstone.harness.model.scenario import Await, Frame, Raw, Send
 from touchstone.harness.model.steps import a_topic, fetch, produce
 from touchstone.reference_impl.wire.errors import ErrorCode
-from touchstone.suites.kit.fetching import part, question
+from touchstone.suites.kit.fetching import nothing_comes, part, question
 from touchstone.suites.kit.records import ONE, SIZE, TWO, batch
 from touchstone.suites.kit.topics import a_log, among
 
@@ -142,7 +142,7 @@ def test_waits_for_an_append(case):
     return case.scenario(
         a_topic(topic),
         Send("Fetch", case.version, body, name="fetch", connection="b"),
-        Quiet("b"),
+        nothing_comes(),
         produce(topic, 0, batch(ONE), name="append"),
         Await("fetch"),
         expect=all_of(
@@ -167,7 +167,7 @@ def test_waits_until_there_are_enough_bytes(case):
         a_topic(topic),
         Send("Fetch", case.version, body, name="fetch", connection="b"),
         produce(topic, 0, batch(ONE), name="too little"),
-        Quiet("b"),
+        nothing_comes(),
         produce(topic, 0, batch(TWO), name="enough"),
         Await("fetch"),
         expect=records("fetch", "[*].value").is_([ONE, TWO]),
@@ -207,13 +207,13 @@ def test_bytes_beyond_a_partition_limit_do_not_count(case):
     body = question(
         case.version,
         [(topic, [part(partition_max_bytes=SIZE)])],
-        max_wait_ms=1500,  # longer than the longest silence that is listened to
+        max_wait_ms=1500,  # longer than `nothing_comes` listens
         min_bytes=SIZE + 1,
     )
     return case.scenario(
         a_log(topic, batch(ONE), batch(TWO)),
         Send("Fetch", case.version, body, name="fetch", connection="b"),
-        Quiet("b", name="waits"),
+        nothing_comes(name="waits"),
         Await("fetch"),
         expect=all_of(answered("fetch"), records("fetch", "[*].value").is_([ONE])),
     )

@@ -7,10 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from touchstone.harness.model.placeholders import Ref, TopicId
-from touchstone.harness.model.scenario import Ask
+from touchstone.harness.model.scenario import Ask, Quiet
 from touchstone.harness.model.steps import FETCH_BY_ID, PARTITION_MAX_BYTES
 
 SESSION = Ref("full", "session_id")
+LISTENS_MS = 700
+"""How long a Fetch that must wait is listened to: longer than the half second that clients let one
+wait by default (fetch.max.wait.ms), which is when a wait that is cut short would end.
+"""
+
+
+def nothing_comes(connection: str = "b", name: str | None = None) -> Quiet:
+    """A Fetch waits on this connection, and goes on waiting."""
+    return Quiet(connection, name, LISTENS_MS)
 
 
 def part(partition: int = 0, offset: Any = 0, **fields: Any) -> dict[str, Any]:
