@@ -16,7 +16,7 @@ def told(*words):
     return done.stdout
 
 
-@pytest.mark.slow  # 1.5 s: a suite's recordings of two releases are read
+@pytest.mark.slow  # 0.3 s: the first to import every suite
 def test_a_known_change_is_told_with_both_answers():
     text = told("2.8", "3.9", "--for", "acks")
     assert text.startswith("Kafka 2.8 to 3.9: ")
@@ -30,7 +30,7 @@ def test_a_known_change_is_told_with_both_answers():
     assert "JoinGroup: 0-7 to 0-9" not in found["versions"], "nobody asked for groups"
 
 
-@pytest.mark.slow  # 0.6 s
+@pytest.mark.slow  # it would import every suite where it runs alone
 def test_the_other_way_round_is_the_reverse():
     back = told("3.9", "2.8", "--for", "acks", "--format", "markdown")
     assert "Kafka 3.9 answers NONE (0), Kafka 2.8 answers NOT\\_ENOUGH\\_REPLICAS (19)" in back
