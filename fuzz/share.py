@@ -257,6 +257,7 @@ def merged(parts: Iterable[Played]) -> Played:
         whole.result.cases += part.result.cases
         whole.result.signatures += part.result.signatures
         whole.result.findings += part.result.findings
+        whole.result.edges += part.result.edges
         whole.result.interrupted |= part.result.interrupted
         whole.connects += part.connects
         whole.sent += part.sent

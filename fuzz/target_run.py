@@ -19,6 +19,7 @@ from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
 from touchstone.fuzz.cases import corpus, write_outcomes
 from touchstone.fuzz.corpus_run import play_corpus, prepare
 from touchstone.fuzz.deaths import ORACLE, Deaths
+from touchstone.fuzz.edges import every_edge
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
@@ -265,6 +266,7 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         f"{len(result.findings)} findings"
         + (f", {played.places} lines and branches" if played.places else "")
     )
+    report_edges(played, campaign, running, bounds)
     surviving = Surviving(
         triage.trial_on(campaign, running.link, restore, result.findings),
         restart if running.can_restart else None,
@@ -292,6 +294,19 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         raise TargetDied(
             f"target died after case {result.cases} of {campaign.name}, seed {bounds.seed}: "
             f"{surviving.gone}"
+        )
+
+
+def report_edges(
+    played: Played, campaign: Campaign, running: RunningTarget, bounds: Bounds
+) -> None:
+    """How many of all edges were sent, of a campaign that sends each once."""
+    if campaign.every_edge and bounds.guidance is None:
+        there = len(every_edge(campaign.own(running.pairs()), bounds.seed))
+        sent = played.result.edges
+        click.echo(
+            f"  every edge: {sent} of {there} (API, version, field, value) were sent, each once: "
+            f"{100 * sent / max(there, 1):.0f} %"
         )
 
 
