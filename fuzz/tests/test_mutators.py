@@ -31,6 +31,7 @@ DECODES = {
     "array_shape",
     "field_edge",
     "filled_field",
+    "batch_crc",
     "embedded_protocol",
     "sasl_token",
     "telemetry_payload",
@@ -51,7 +52,7 @@ def wires_for(name: str) -> list[bytes]:
     """Frames that have what this mutator changes."""
     if name == "message_field":
         return produced(2)
-    if name in ON_RECORDS:
+    if name in ON_RECORDS or name == "batch_crc":
         return produced(9)
     of_its_own = {
         "embedded_protocol": (Pair(11, 7), Pair(14, 3)), "telemetry_payload": (Pair(72, 0),),
