@@ -34,11 +34,11 @@ def leaves(value: Any, path: list[str]) -> Iterator[Any]:
 
 
 def are_odd_records(values: list[Any]) -> bool:
-    """Whether there are none, or a batch does not decode or is compressed: Kafka looks into those
-    it decompresses only, and does not expect what it finds there.
+    """Whether there are none, or a batch does not decode or is compressed, or is a message set:
+    Kafka looks only into what it decompresses or converts, and does not expect what it finds there.
     """
     return any(
-        "magic" not in entry or "fault" in entry or entry["attributes"] & 7
+        entry.get("magic", 0) < 2 or "fault" in entry or entry["attributes"] & 7
         or entry["crc"] != entry["crc_computed"]
         or entry.get("records_count", len(entry["records"])) != len(entry["records"])
         for records in values
