@@ -96,11 +96,11 @@ class Account:
             repeats=repeats, file=str(path.relative_to(self.out)),
         )  # fmt: skip
 
-    def complaint(self, campaign: str, watch: str, sentence: str) -> None:
-        """Count what a watch complained about: no file plays it again."""
-        self.found(
-            campaign, Cause(watch, fuzz_rows.NO_API, ""), sentence, decides=True, file=""
-        )  # fmt: skip
+    def complaint(self, campaign: str, watch: str, sentence: str, path: Path | None = None) -> None:
+        """Count what a watch complained about: no file plays it again, unless there is `path`."""
+        file = "" if path is None else str(path.relative_to(self.out))
+        cause = Cause(watch, fuzz_rows.NO_API, "")
+        self.found(campaign, cause, sentence, decides=True, file=file)
 
     def found(
         self, campaign: str, cause: Cause, sentence: str, *, decides: bool, file: str,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from touchstone.fuzz import edges
 from touchstone.fuzz.cases import Case, corpus
 from touchstone.fuzz.draw import draw_of
 from touchstone.fuzz.engine import Engine
@@ -24,6 +25,7 @@ from touchstone.fuzz.lanes import HELD_TIMEOUT_S, Planned
 from touchstone.fuzz.mutators import SIZE, Mutate, mutators
 from touchstone.fuzz.oracles import ORACLES, Oracle, SentFrame, sent_frame
 from touchstone.fuzz.outcome import RAISED, SILENT, Outcome, signature
+from touchstone.fuzz.ring import Ring
 from touchstone.fuzz.runner import ASK_TIMEOUT_S, Link, Tally
 from touchstone.fuzz.script import Script, Step
 from touchstone.fuzz.segments import frames_in, may_wait
@@ -61,6 +63,7 @@ class Campaign:
     machines: tuple[str, ...] = ()  # of source "machine": their names
     mutations: tuple[str, ...] = ()  # of source "sequence": their names, "*" for all
     weights: dict[str, int] = field(default_factory=dict)  # of mutators; 1 of those not named
+    every_edge: bool = False  # is sent once (`edges`) before anything is drawn
 
     @property
     def dealt(self) -> list[str]:
@@ -103,6 +106,7 @@ def load(path: Path) -> Campaign:
         tuple(fields.get("machines", ())),
         tuple(fields.get("mutations", ())),
         weights_of(path, fields.get("weights", {}), fields["mutators"]),
+        fields.get("every_edge", False),
     )
 
 
@@ -157,6 +161,7 @@ class Result:
     findings: list[Finding] = field(default_factory=list)
     signatures: Counter[str] = field(default_factory=Counter)
     interrupted: bool = False
+    edges: int = 0  # cases that were one of every edge
 
     @property
     def kinds(self) -> tuple[int, str]:
@@ -189,8 +194,15 @@ def generated(
 ) -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
     """Case `first` and every `step`-th behind it, for ever: (index, what is sent, the faults)."""
     names = campaign.dealt
+    once = edges_before(campaign, generator, seed)
     for index in itertools.count(first, step):
         draw = draw_of(seed, campaign.name, index)
+        if index < len(once):
+            edge, correlation = once[index], index & 0x7FFFFFFF
+            wire = edges.frame_of(edge, generator(draw), correlation)
+            sent = SentFrame(edge.pair.key, edge.pair.version, correlation, wire)
+            yield index, sent, (edge.fault,)
+            continue
         pair, wire = generator(draw).frame(correlation_id=index & 0x7FFFFFFF)
         valid, faults = wire, []
         for _ in range(draw.randint(*campaign.faults)):
@@ -200,6 +212,16 @@ def generated(
         if faults and harmful(wire):
             wire, faults = valid, []
         yield index, header_of(wire, pair, index & 0x7FFFFFFF), tuple(faults)
+
+
+def edges_before(
+    campaign: Campaign, generator: Callable[[random.Random], Generator], seed: int
+) -> list[edges.Edge]:
+    """Return the edges that a campaign sends before it draws; none of one that does not ask."""
+    if not campaign.every_edge:
+        return []
+    pairs = generator(draw_of(seed, campaign.name, 0)).pairs
+    return edges.every_edge(tuple(dict.fromkeys(pairs)), seed)
 
 
 def frozen() -> Iterator[tuple[int, SentFrame, tuple[str, ...]]]:
@@ -226,10 +248,11 @@ def planned_cases(
 
 class Player(Protocol):
     """Sends cases and gives each with its outcome, in order. `in_flight` are those it has sent and
-    not given yet.
+    not given yet, `ring` those of the last seconds.
     """
 
     tally: Tally
+    ring: Ring
 
     def play(self, cases: Iterable[Planned], /) -> Iterator[tuple[Planned, Outcome]]: ...
     def in_flight(self) -> list[Planned]: ...
@@ -297,6 +320,7 @@ def keep(campaign: Campaign, result: Result, planned: Planned, outcome: Outcome,
     """Count a case's behaviour and keep what the oracles say of it; returns its signature."""
     shown = signature(planned.sent.key, planned.sent.version, outcome)
     result.signatures[f"{planned.sent.key}: {shown}"] += 1
+    result.edges += edges.is_edge(planned.faults)
     at = seed, planned.index, planned.faults
     result.findings += judge(campaign, planned.sent, outcome, *at, shown)
     if outcome.end.startswith(RAISED):  # no campaign has to ask for that
@@ -366,6 +390,8 @@ def judge(
     # makes of it; only the oracles that need no single header can judge it.
     frames, whole = frames_in(sent.wire)
     one = whole and len(frames) == 1
+    if not faults and campaign.source == "generated":
+        sent = replace(sent, broken=False)
     if shown is None:
         shown = signature(sent.key, sent.version, outcome)
     return [

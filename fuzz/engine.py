@@ -22,6 +22,7 @@ from functools import partial
 
 from touchstone.fuzz.lanes import MOST, OWN, SHARED, Flight, Lane, Planned
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome
+from touchstone.fuzz.ring import Ring
 from touchstone.fuzz.runner import (
     ASK_TIMEOUT_S,
     CHUNK,
@@ -87,6 +88,7 @@ class Engine:
         self.timeout_s = timeout_s
         self.settle = settle
         self.tally = Tally()
+        self.ring = Ring()
         self._selector = selectors.DefaultSelector()
         self._most = MOST | {SHARED: connections}
         self._idle: dict[int, list[Lane]] = {lanes: [] for lanes in self._most}
@@ -204,6 +206,7 @@ class Engine:
         lane = Lane(self.address, lanes, self._login)
         self._open[lanes] += 1
         self.tally.connects += 1
+        lane.number = self.tally.connects
         self._watch(lane, READ)
         return lane
 
@@ -213,6 +216,8 @@ class Engine:
         now = time.monotonic()
         lane.flights.extend(batch)
         self.tally.cases += len(batch)
+        for flight in batch:
+            self.ring.add(now, lane.number, flight.planned)
         wires = [flight.planned.sent.wire for flight in batch]
         if all(flight.whole for flight in batch):
             wires.append(PROBE)

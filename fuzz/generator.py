@@ -118,6 +118,7 @@ class Generator:
         self.draw = draw
         self.world = World() if world is None else world
         self._response = False
+        self._through: frozenset[str] = frozenset()  # paths that are neither null nor empty
 
     def frame(self, correlation_id: int) -> tuple[Pair, bytes]:
         """A pair and a frame of it as it goes over the wire, size included."""
@@ -139,6 +140,17 @@ class Generator:
         self._response = False
         return self._struct(API[pair.key].request.fields, self._subject(pair), "")
 
+    def body_through(self, pair: Pair, path: str) -> Struct:
+        """Return a body in which every struct and array on the way to the end of this path is
+        there, though it is null or empty in most valid requests, or in all.
+        """
+        names = path.split(".")
+        self._through = frozenset(".".join(names[: at + 1]) for at in range(len(names)))
+        try:
+            return self.body(pair)
+        finally:
+            self._through = frozenset()
+
     def response_body(self, pair: Pair) -> Struct:
         self._response = True
         return self._struct(API[pair.key].response.fields, self._subject(pair), "")
@@ -156,6 +168,9 @@ class Generator:
 
     def _value(self, row: Field, subject: Subject, path: str) -> Any:
         rule = rule_of(subject.key, path, response=self._response)
+        if path in self._through:
+            one = self._struct(row.fields, subject, path)
+            return [one] if row.is_array else one
         nullable = row.is_nullable(subject.version)
         if nullable and rule.always_null:
             return None

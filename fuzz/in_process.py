@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from touchstone.fuzz.lanes import HELD_TIMEOUT_S, Planned
 from touchstone.fuzz.outcome import CLOSED, KEPT, RAISED, SILENT, Outcome
+from touchstone.fuzz.ring import Ring
 from touchstone.fuzz.runner import Link, Question
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.reference_impl.broker.assembly import Assembly
@@ -157,6 +158,7 @@ class OneByOne:
 
     def __init__(self, link: InProcess) -> None:
         self.link, self.tally = link, link.tally
+        self.ring = Ring()  # empty: a broker in this process does not die
 
     def play(self, cases: Iterable[Planned]) -> Iterator[tuple[Planned, Outcome]]:
         """Each case with its outcome. A broker that an exception left is replaced by another."""

@@ -92,7 +92,7 @@ class Lane:
 
     __slots__ = (
         "deadline", "done_before", "done_when_asked", "events", "flights", "frames", "lanes",
-        "last", "left", "out", "proven", "rounds", "since", "socket",
+        "last", "left", "number", "out", "proven", "rounds", "since", "socket",
     )  # fmt: skip
 
     def __init__(
@@ -108,6 +108,7 @@ class Lane:
         self.last = False  # our half is closed when that has left
         self.events = 0
         self.lanes = lanes  # among which it is one
+        self.number = 0  # of the connection, among all of a campaign
         self.left = False  # to a case that takes long; does not count among the connections
         self.since = 0.0
         self.done_before = 0  # cases that had ended by then

@@ -10,31 +10,36 @@ from __future__ import annotations
 
 import re
 import struct
-import tomllib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import lru_cache
+from typing import Any
 
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, describe_answer
 from touchstone.fuzz.segments import SIZE, may_wait
-from touchstone.reference_impl.wire.apis import by_name
-from touchstone.reference_impl.wire.headers import decode_request
+from touchstone.fuzz.unknown_errors import is_forgiven
+from touchstone.reference_impl.wire.headers import decode_request, decode_response
+from touchstone.reference_impl.wire.records import check_crc, entries
+from touchstone.reference_impl.wire.records.errors import RecordError
+from touchstone.reference_impl.wire.schema import Struct
 
 MINUS_ONE = re.compile(r"([^ (]+)=-1(?=[,)])")
 INDEX = re.compile(r"\[\d+\]")
-UNKNOWN_ERRORS = Path(__file__).parent / "unknown_errors.toml"
 PRODUCE = 0
 
 
 @dataclass(frozen=True)
 class SentFrame:
-    """The frame of a case as it went out: what its header says it is, and the bytes."""
+    """The frame of a case as it went out: what its header says it is, and the bytes. One that is
+    `broken` has a fault, or nobody knows that it has none.
+    """
 
     key: int
     version: int
     correlation_id: int
     wire: bytes
+    broken: bool = True
 
 
 _FIXED = struct.Struct(">hhi")  # API key, version, correlation id
@@ -80,33 +85,45 @@ def parses(sent: SentFrame, outcome: Outcome) -> str | None:
     return None
 
 
-@cache
-def reviewed_unknown_errors() -> dict[int, frozenset[str]]:
-    """Where real Kafka answers UNKNOWN_SERVER_ERROR: paths without indexes, by API key."""
-    found: dict[int, set[str]] = {}
-    for row in tomllib.loads(UNKNOWN_ERRORS.read_text())["error"]:
-        found.setdefault(by_name(row["api"]).key, set()).add(row["path"])
-    return {key: frozenset(paths) for key, paths in found.items()}
-
-
 def knows_its_errors(sent: SentFrame, outcome: Outcome) -> str | None:
-    """Malformed input is answered with UNKNOWN_SERVER_ERROR, which means "a bug", only where real
-    Kafka does so too (`unknown_errors.toml`).
+    """UNKNOWN_SERVER_ERROR, which means "a bug", is answered only where real Kafka does so too
+    (`unknown_errors.toml`), and never to a request that nobody broke.
     """
     for frame in outcome.answers:
         text = describe_answer(sent.key, sent.version, frame)
         paths = {INDEX.sub("[*]", path) for path in MINUS_ONE.findall(text)}
-        if paths - reviewed_unknown_errors().get(sent.key, frozenset()):
+        if not paths:
+            continue
+        if not sent.broken:
+            return f"key {sent.key} version {sent.version}, as it should be, is answered {text}"
+        body = body_of(sent.wire)
+        if not all(is_forgiven(sent.key, path, body) for path in paths):
             return f"key {sent.key} version {sent.version}: {text}"
     return None
 
 
+def body_of(wire: bytes) -> Struct | None:
+    """The body of a request; None where that cannot be read."""
+    try:
+        return decode_request(wire[SIZE:]).body
+    except ValueError:
+        return None
+
+
 def asks_for_no_answer(sent: SentFrame) -> bool:
     """Produce with acks 0 has no answer, so that a close is how its sender learns of an error."""
+    body = produced(sent.wire) if sent.key == PRODUCE else None
+    return body is not None and body["acks"] == 0
+
+
+@lru_cache(maxsize=8)  # several oracles ask about the same case
+def produced(wire: bytes) -> Struct | None:
+    """The body of a Produce; None where that cannot be read."""
     try:
-        return sent.key == PRODUCE and decode_request(sent.wire[SIZE:]).body["acks"] == 0
+        request = decode_request(wire[SIZE:])
     except ValueError:
-        return False
+        return None
+    return request.body if request.header.key == PRODUCE else None
 
 
 def keeps_the_connection(sent: SentFrame, outcome: Outcome) -> str | None:
@@ -134,6 +151,61 @@ def answers_nothing_to_acks_0(sent: SentFrame, outcome: Outcome) -> str | None:
     return None
 
 
+def refuses_wrong_checksums(sent: SentFrame, outcome: Outcome) -> str | None:
+    """A batch whose checksum is not that of its bytes is not acknowledged, whatever its codec."""
+    if sent.key != PRODUCE or not outcome.answers:
+        return None
+    wrong = wrong_checksums(sent.wire)
+    for frame in outcome.answers if wrong else ():
+        for where in wrong & partitions_without_error(sent.version, frame):
+            return f"key 0 version {sent.version}: a batch with a wrong checksum is stored: {where}"
+    return None
+
+
+Place = tuple[Any, int]
+"""A topic's name or id, and a partition."""
+
+
+def wrong_checksums(wire: bytes) -> set[Place]:
+    """Where this Produce sends one batch, and nothing else, whose checksum is wrong."""
+    body = produced(wire)
+    topics = () if body is None else body["topic_data"]
+    rows = [(_topic(topic), row) for topic in topics for row in topic["partition_data"]]
+    times = Counter((topic, row["index"]) for topic, row in rows)
+    found = {(topic, row["index"]) for topic, row in rows if _is_wrong(row["records"])}
+    return {where for where in found if times[where] == 1}
+
+
+def _topic(row: Struct) -> Any:
+    return row.get("name") or row.get("topic_id")
+
+
+def _is_wrong(records: bytes | None) -> bool:
+    try:
+        ((at, size, magic),) = entries(records or b"")
+    except ValueError:  # none or several, or bytes that are no records
+        return False
+    try:
+        check_crc(records or b"", at, size, magic)
+    except RecordError:
+        return size == len(records or b"")
+    return False
+
+
+def partitions_without_error(version: int, frame: bytes) -> set[Place]:
+    """What an answer to Produce of this version says is stored."""
+    try:
+        topics = decode_response(PRODUCE, version, frame).body["responses"]
+    except (ValueError, KeyError):
+        return set()
+    return {
+        (_topic(topic), row["index"])
+        for topic in topics
+        for row in topic["partition_responses"]
+        if not row["error_code"]
+    }
+
+
 ORACLES: dict[str, Oracle] = {
     oracle.__name__: oracle
     for oracle in (
@@ -145,5 +217,6 @@ ORACLES: dict[str, Oracle] = {
         keeps_the_connection,
         answers_or_hangs_up,
         answers_nothing_to_acks_0,
+        refuses_wrong_checksums,
     )
 }

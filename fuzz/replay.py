@@ -12,7 +12,8 @@ What a finding's file holds, beside the story that people read:
     seen, expected      what the accused step's outcome was; what Kafka's was, where it is known
     [complaint]         step (from 0), and `holds` when its outcome is: silent, garbled, closed,
                         uncorrelated, unreadable, unanswered, answered, code -1 (where `signature`
-                        says), other (than expected), unexpected (by its step), gone (the target)
+                        says), as seen, other (than expected), unexpected (by its step),
+                        gone (the target)
     names               of groups and transactions, which get others each time
     [[setup]]           frames, sent until the answer to the last one has `is` at offset `at`
     [[steps]]           wire (hex, size included), connection, and how bodies are to be read:
@@ -198,6 +199,7 @@ def holds(finding: dict[str, Any], shown: str, answers: list[bytes], sent: bytes
         "code -1": all(
             word in re.sub(r"\[\d+\]", "[]", shown) for word in finding["signature"].split()
         ),
+        "as seen": comparable(shown) == comparable(finding["seen"]),
         "other": comparable(shown) != comparable(finding.get("expected", "")),
     }.get(finding["complaint"]["holds"])
 

@@ -41,13 +41,37 @@ def _odd_markers(markers: list[Struct]) -> bool:
     return any(len(set(each)) < len(each) or (not each and len(named) > 1) for each in named)
 
 
+def _beyond_the_first(groups: list[Struct]) -> bool:
+    """Whether a partition is named that topics of one partition do not have (of 4.3.1 seen: the
+    share coordinator's answer about such a one is waited for without end).
+    """
+    rows = [topic for group in groups for topic in group["topics"] or ()]
+    return any(partition > 0 for topic in rows for partition in topic["partitions"])
+
+
+def _may_join(body: Struct) -> bool:
+    """Whether a join may wait for other members: one of no group, protocol or session timeout is
+    refused at once, and a new dynamic member from version 4 on (KIP-394) is told its id at once.
+    """
+    if not (body["group_id"] and body["protocol_type"] and body["protocols"]):
+        return False
+    named = body["member_id"] or body.get("group_instance_id") is not None
+    needs_an_id = "group_instance_id" in body
+    return body["session_timeout_ms"] > 0 and bool(named or not needs_an_id)
+
+
+def _may_sync(body: Struct) -> bool:
+    """Whether a sync may wait for the leader: no member has an empty id or a generation below 0."""
+    return bool(body["group_id"] and body["member_id"]) and body["generation_id"] >= 0
+
+
 # Requests that a correct peer may hold: API key -> whether this body gives it the right to.
 MAY_WAIT: dict[int, Callable[[Struct], bool]] = {
     0: lambda body: _without_records(body["topic_data"]),  # Produce from 3.9 on never answers that
     1: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
     9: lambda body: body.get("groups") == [],  # OffsetFetch from v8 on: 3.9 never answers that
-    11: lambda body: True,  # JoinGroup waits for the other members
-    14: lambda body: True,  # SyncGroup waits for the leader
+    11: _may_join,  # JoinGroup waits for the other members
+    14: _may_sync,  # SyncGroup waits for the leader
     19: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     20: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     21: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
@@ -57,6 +81,7 @@ MAY_WAIT: dict[int, Callable[[Struct], bool]] = {
     37: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     43: lambda body: body["timeout_ms"] > NOTICEABLE_MS,
     78: lambda body: body["max_wait_ms"] > NOTICEABLE_MS,
+    90: lambda body: _beyond_the_first(body["groups"]),  # DescribeShareGroupOffsets
 }
 
 

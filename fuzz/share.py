@@ -26,6 +26,7 @@ from touchstone.fuzz.lanes import Kind, Planned
 from touchstone.fuzz.novelty import NOTHING, Novelty, novelty
 from touchstone.fuzz.preparation import prepare
 from touchstone.fuzz.progress import Progress
+from touchstone.fuzz.ring import Sent
 from touchstone.fuzz.runner import Link, stopwatch
 from touchstone.fuzz.world import World
 from touchstone.harness.model.target import Versions
@@ -140,6 +141,7 @@ class Played:
     connects: int = 0
     gone: str | None = None  # the target, with the cases that were in flight
     suspects: list[Planned] = field(default_factory=list)  # these cases
+    ring: list[Sent] = field(default_factory=list)  # what it was sent in its last seconds
     corpus: list[bytes] = field(default_factory=list)
     places: int = 0  # lines and branches that ran
     seconds: float = 0.0  # that it took, of the process that took longest
@@ -202,6 +204,8 @@ def play(share: Share, tell: Callable[[str], object], played: Played | None = No
         except ConnectionError as gone:
             played.suspects = player.in_flight()
             played.gone = f"{gone}{in_words(played.suspects)}"
+        if share.jobs == 1 or played.gone is not None:
+            played.ring = player.ring.last()
         played.result.interrupted |= interrupts.ended()
         played.seconds = progress.over_at or elapsed()
         played.connects, played.sent = player.tally.connects, player.tally.sent
@@ -257,6 +261,7 @@ def merged(parts: Iterable[Played]) -> Played:
         whole.result.cases += part.result.cases
         whole.result.signatures += part.result.signatures
         whole.result.findings += part.result.findings
+        whole.result.edges += part.result.edges
         whole.result.interrupted |= part.result.interrupted
         whole.connects += part.connects
         whole.sent += part.sent
@@ -264,8 +269,10 @@ def merged(parts: Iterable[Played]) -> Played:
         whole.places = max(whole.places, part.places)
         whole.gone = whole.gone or part.gone
         whole.suspects += part.suspects
+        whole.ring += part.ring
         for wire in part.corpus:
             corpus.add(wire)
+    whole.ring.sort(key=lambda sent: sent.at)
     whole.result.findings.sort(key=lambda finding: (finding.index, finding.oracle))
     whole.corpus = [entry.wire for entry in corpus.entries]
     return whole

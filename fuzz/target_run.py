@@ -13,29 +13,33 @@ from pathlib import Path
 
 import click
 
-from touchstone.fuzz import corpus_folder, interrupts, triage
+from touchstone.fuzz import corpus_folder, interrupts, replays, ring, triage
 from touchstone.fuzz.account import STARTING, TRYING_AGAIN, Account, concluded
-from touchstone.fuzz.campaign import SCRIPTED, Campaign, Result
+from touchstone.fuzz.campaign import SCRIPTED, Campaign, Finding, Result
 from touchstone.fuzz.cases import corpus, write_outcomes
-from touchstone.fuzz.corpus_run import play_corpus, prepare
+from touchstone.fuzz.corpus_run import play_corpus
+from touchstone.fuzz.culprits import culprit
 from touchstone.fuzz.deaths import ORACLE, Deaths
+from touchstone.fuzz.edges import every_edge
 from touchstone.fuzz.frozen_run import play_frozen
 from touchstone.fuzz.jobs import play_jobs
 from touchstone.fuzz.minimised_corpus import minimise
-from touchstone.fuzz.oracles import ORACLES
+from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.progress import Progress
-from touchstone.fuzz.runner import Link, is_alive, stopwatch
+from touchstone.fuzz.runner import Link, stopwatch
 from touchstone.fuzz.running import Reach, RunningTarget
 from touchstone.fuzz.sequences import campaign_run, script_file
 from touchstone.fuzz.share import Played, Share, merged
 from touchstone.fuzz.triage.surviving import Surviving
-from touchstone.fuzz.watches.watching import Watching
+from touchstone.fuzz.watches import WATCHES
+from touchstone.fuzz.watches.watching import Complaint, Watching
 from touchstone.harness.cli import holding
 from touchstone.harness.model import advertised
 from touchstone.harness.model.target import Address, Target, Unavailable
 
 FOUND, BROKE, INCOMPLETE = 1, 2, 3
 FIRST_DEATH = 90  # files of findings are numbered; those of deaths begin here
+FIRST_CULPRIT = 80  # and those of watches here
 RESTORE_SCRIPTED = 500  # scripts make topics of their own
 LEAST_SMALL_S = 60.0
 """Seconds for which findings of a campaign are made small, or as long as it was played; those that
@@ -94,7 +98,7 @@ def play_campaign(
     whole_share = share = share_of(campaign, running, bounds)
     parts: list[Played] = []
     watchings: list[Watching] = []
-    deaths = Deaths(campaign.name, bounds.seed)
+    deaths = Deaths(campaign.name, bounds.seed, folder=bounds.folder(campaign))
     while True:
         attempt = partial(play_share, share, running, bounds)
         try:
@@ -103,10 +107,15 @@ def play_campaign(
             break
         parts.append(played)
         watchings += [watching] if watching else []
+        if played.gone is not None and not running.can_restart and played.ring:
+            path = ring.write(
+                bounds.folder(campaign) / f"death-01{ring.SUFFIX}", played.gone, played.ring
+            )
+            played.gone += f"; what it was sent last is in {path}"
         if played.gone is None or played.result.interrupted or not running.can_restart:
             break
         tell(f"{campaign.name}: the target died and is started again: {played.gone}")
-        deaths.note(played.suspects, played.gone, running.restart_prepared)
+        deaths.note(played.suspects, played.gone, running.restart_prepared, played.ring)
         rest = rest_of(whole_share, parts)
         if rest is None or deaths.too_many or interrupts.ended():
             break
@@ -169,6 +178,8 @@ def play_share(
                 running.target.stop()
     except KeyboardInterrupt:  # while watches began or ended
         played.result.interrupted = True
+    if played.gone is None and watching is not None and watching.saw_it_dead:
+        played.gone = f"it was gone when its last case was over; {running.obituary()}"
     if watching is not None and played.gone is not None:
         watching.forget_death()
     return played, watching
@@ -265,6 +276,7 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         f"{len(result.findings)} findings"
         + (f", {played.places} lines and branches" if played.places else "")
     )
+    report_edges(played, campaign, running, bounds)
     surviving = Surviving(
         triage.trial_on(campaign, running.link, restore, result.findings),
         restart if running.can_restart else None,
@@ -295,6 +307,19 @@ def report(played: Played, campaign: Campaign, running: RunningTarget, bounds: B
         )
 
 
+def report_edges(
+    played: Played, campaign: Campaign, running: RunningTarget, bounds: Bounds
+) -> None:
+    """How many of all edges were sent, of a campaign that sends each once."""
+    if campaign.every_edge and bounds.guidance is None:
+        there = len(every_edge(campaign.own(running.pairs()), bounds.seed))
+        sent = played.result.edges
+        click.echo(
+            f"  every edge: {sent} of {there} (API, version, field, value) were sent, each once: "
+            f"{100 * sent / max(there, 1):.0f} %"
+        )
+
+
 def report_deaths(deaths: Deaths, account: Account) -> None:
     """How often the target died, then one file per kind of frame that killed it."""
     if deaths.count:
@@ -309,24 +334,52 @@ def report_deaths(deaths: Deaths, account: Account) -> None:
         )
         click.echo(f"           {finding.sentence}")
         click.echo(f"           {account.replay(path)}")
-    if deaths.unexplained:
-        told = "; ".join(deaths.unexplained)
-        click.echo(
-            f"  of {len(deaths.unexplained)} it outlived each case in flight, sent alone: {told}"
-        )
-    for said in deaths.unexplained:
-        account.complaint(deaths.campaign, ORACLE, said)
+    for one in deaths.unexplained:
+        click.echo(f"  it outlived each case in flight, sent alone: {one}")
+        if one.path is not None:
+            click.echo(f"           what it was sent last: {account.replay(one.path)}")
+        account.complaint(deaths.campaign, ORACLE, str(one), one.path)
 
 
-def report_watches(campaign: Campaign, watching: Watching, account: Account) -> None:
-    """What the watches measured and who could not look, then complaints."""
+def report_watches(
+    campaign: Campaign, watching: Watching, running: RunningTarget, bounds: Bounds, *, died: bool
+) -> None:
+    """What the watches measured and who could not look, then complaints, with the case that brings
+    one about where there is such. Which cases a watch saw is not known of a target that `died`.
+    """
+    account = bounds.account
     for name, figures in watching.figures.items():
         click.echo(f"  {name}: {figures}", err=True)
     for name, reason in watching.not_watched.items():
         click.echo(f"  {name}: not watched: {reason}", err=True)
     for complaint in watching.complaints:
         click.echo(f"  {complaint.watch}: {complaint.sentence} (after {complaint.seconds:.1f} s)")
-        account.complaint(campaign.name, complaint.watch, complaint.sentence)
+        finding = None if died else culprit_of(complaint, campaign, running, bounds)
+        if finding is None:
+            account.complaint(campaign.name, complaint.watch, complaint.sentence)
+            continue
+        path = triage.write(finding, bounds.folder(campaign), FIRST_CULPRIT)
+        account.cause(campaign.name, triage.cause_of(finding), finding, path)
+        told = " ".join(finding.faults) or "no fault"
+        key = sent_frame(finding.wire).key
+        click.echo(f"           brought about by key {key} ({told}), case {finding.index} alone")
+        click.echo(f"           in {path.name}: {account.replay(path)}")
+
+
+def culprit_of(
+    complaint: Complaint, campaign: Campaign, running: RunningTarget, bounds: Bounds
+) -> Finding | None:
+    """The case that a watch complained about; None where it was not looked for or not found."""
+    alone = bounds.jobs == 1 and bounds.guidance is None and not interrupts.ended()
+    if complaint.dead or not alone or not WATCHES[complaint.watch].repeats:
+        return None
+    tell(f"{campaign.name}: {complaint.watch} complained; which case of {complaint.cases} was it?")
+    share = share_of(campaign, running, bounds)
+    try:
+        return culprit(complaint, campaign, running, share)
+    except (ConnectionError, Unavailable) as gone:
+        tell(f"{campaign.name}: it was not found: {gone}")
+        return None
 
 
 def run_on_target(
@@ -342,11 +395,13 @@ def run_on_target(
     with started as running:
         holding.choose_if_known(target, reach.release)
         if special.replay is not None:
+            if special.replay.suffix == ring.SUFFIX:
+                return replays.replay_ring(special.replay, running)
             if not reach.in_process and script_file.is_script(special.replay):
                 running.prepare()  # a script names what campaigns made before it
                 found = campaign_run.replay(special.replay, running.address, running.obituary)
                 return FOUND if found else 0
-            return replay_case(special.replay, running)
+            return replays.replay_case(special.replay, running)
         if special.record:
             return record_outcomes(target, running.link)
         if bounds.guidance and bounds.guidance.minimised and bounds.guidance.folder:
@@ -375,33 +430,8 @@ def play_and_report(campaign: Campaign, running: RunningTarget, bounds: Bounds) 
         played, watchings, deaths = play_campaign(campaign, running, bounds)
         report_deaths(deaths, bounds.account)
         for watching in watchings:
-            report_watches(campaign, watching, bounds.account)
+            report_watches(campaign, watching, running, bounds, died=bool(deaths.count))
     report(played, campaign, running, bounds)
-
-
-def replay_case(path: Path, running: RunningTarget) -> int:
-    """Send a stored case once more and say what happens; all oracles judge unless it names one."""
-    stored, link = triage.load(path), running.link
-    prepare(link, [stored.case], fresh=False)
-    named = (
-        [stored.case.oracle] if stored.case.oracle else ORACLES.keys() - {"keeps_the_connection"}
-    )
-    oracles = {name: oracle for name, oracle in ORACLES.items() if name in named}
-    judged = Campaign("replay", "", "generated", {}, (0, 0), oracles, 1)
-    try:
-        shown, findings = triage.replayed(judged, stored, link)
-    except ConnectionError:
-        if stored.case.oracle != ORACLE:
-            raise
-        shown, findings = [], []
-    if stored.case.oracle == ORACLE and not is_alive(link.address):
-        click.echo(f"{stored.case.name}: the target died of it: {running.obituary()}")
-        return FOUND
-    for line in shown:
-        click.echo(f"{stored.case.name}: {line}")
-    for finding in findings:
-        click.echo(f"  {finding.oracle}: {finding.sentence}")
-    return FOUND if findings else 0
 
 
 def record_outcomes(target: Target, link: Link) -> int:

@@ -1,7 +1,8 @@
 """One hunt: campaigns with all oracles and watches on a broker, until something complains.
 
-Three campaigns in turn: `frames` under every watch, then the frozen corpus held against what real
-Kafka did, then `valid`. A hunt without a planted defect is clean: in it nothing may complain.
+Five campaigns in turn: `frames` under every watch, then the frozen corpus held against what real
+Kafka did, then `valid`, `fields` and `records`. A hunt without a planted defect is clean: in it
+nothing may complain.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from touchstone.fuzz.world import World
 from touchstone.harness.model.target import Shape, Target
 from touchstone.harness.targets import parse
 
-ORDER = ("frames", "corpus", "valid")
+ORDER = ("frames", "corpus", "valid", "fields", "records")
 RESTORE_EVERY = 5000
 LEAST_CASES = 1500  # on a busy machine seconds say little
 

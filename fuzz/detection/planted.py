@@ -1,4 +1,8 @@
-"""The 40 planted defects, ten per group, and a broker that has one of them, as a target file."""
+"""The planted defects by group, and a broker that has one of them, as a target file.
+
+The first four groups are ten each. The others stand for what somebody planted who had not read the
+fuzzer (2026-11-28), one class each: they were written down before anything that finds them.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +57,39 @@ DEFECTS: dict[str, tuple[str, ...]] = {
         "slower-with-each-unreadable",
         "a-timer-left-per-unreadable",
         "500-connections-and-no-more",
+    ),
+    "null": (
+        "ends-at-a-cursor-of-the-lowest-partition",
+        "ends-at-a-forgotten-partition-of-the-highest",
+        "ends-at-an-endpoint-of-port-0",
+    ),
+    "edge": (
+        "ends-at-a-timestamp-of-2-to-62",
+        "ends-at-an-epoch-next-to-the-highest",
+        "ends-at-a-committed-offset-of-128",
+    ),
+    "exception": (
+        "a-fetch-of-one-byte-fails",
+        "an-offset-of-an-epoch-fails",
+        "a-join-of-the-lowest-timeout-fails",
+        "a-join-of-no-timeout-is-never-answered",
+    ),
+    "codec": ("crc-of-lz4-not-checked", "crc-of-zstd-not-checked"),
+    "others": (
+        "answers-that-waited-are-exchanged",
+        "a-deletion-without-a-name-deletes-another",
+        "a-group-without-a-name-is-all-groups",
+        "a-refused-batch-removes-the-last-one",
+    ),
+    "size": (
+        "64-kib-kept-per-list-of-groups",
+        "a-limit-is-reserved",
+        "described-configs-are-quadratic",
+    ),
+    "order": (
+        "ends-at-a-session-that-was-closed",
+        "ends-at-the-third-transaction",
+        "ends-when-a-static-member-joins-again",
     ),
 }
 

@@ -14,8 +14,9 @@ recomputes the size (`frame`), so that the fault reaches the parser it was meant
 mutators of the frame break the size. That is what separates this from byte havoc, which the
 outermost check throws away. The layers, from outside: frame, header, body; within the body bytes of
 one kind: embedded (consumer protocol), sasl (a token), telemetry, and of records: batch framing
-(length, magic), batch header, stored (the compressed payload), control, record framing (lengths
-within a record), record. "bytes" says that a mutator knows no layer: it hits what its place holds.
+(length, magic), checksum, batch header, stored (the compressed payload), control, record framing
+(lengths within a record), record. "bytes" says that a mutator knows no layer: it hits what its
+place holds.
 """
 
 from __future__ import annotations

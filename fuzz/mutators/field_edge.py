@@ -35,6 +35,10 @@ def change(opened: Opened, draw: random.Random) -> bytes:
 
 def of_type(row: Field, version: int) -> list[Any]:
     """What may be tried in a field."""
-    values = edges(row.element) if row.element in WIDTHS else list(OTHERS[row.element])
     nullable = row.is_nullable(version) and not row.is_array
-    return [*values, None] if nullable else values
+    return [*of_element(row), None] if nullable else of_element(row)
+
+
+def of_element(row: Field) -> list[Any]:
+    """Return the edges of the field's type, of an array those of its elements."""
+    return edges(row.element) if row.element in WIDTHS else list(OTHERS[row.element])

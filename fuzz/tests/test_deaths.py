@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tomllib
@@ -11,11 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from touchstone.fuzz import __main__ as fuzz
-from touchstone.fuzz import runner
+from touchstone.fuzz import ring, runner
 from touchstone.fuzz.campaign import Result, campaigns
 from touchstone.fuzz.deaths import MOST, ORACLE, Deaths
+from touchstone.fuzz.halving import smallest
 from touchstone.fuzz.lanes import Planned
 from touchstone.fuzz.oracles import sent_frame
+from touchstone.fuzz.ring import Sent
 from touchstone.fuzz.runner import Link
 from touchstone.fuzz.share import Played, Share, Where
 from touchstone.fuzz.target_run import rest_of
@@ -106,7 +109,44 @@ def test_a_killer_among_hundreds_is_found_in_few_starts(start):
 def test_a_death_that_no_case_repeats_is_told(start):
     deaths = Deaths("valid", 1)
     deaths.note([planned(7, API_VERSIONS)], "refused (in flight: 7)", start)
-    assert (deaths.killers, deaths.unexplained) == ({}, ["refused (in flight: 7)"])
+    assert (deaths.killers, [*map(str, deaths.unexplained)]) == ({}, ["refused (in flight: 7)"])
+
+
+@pytest.mark.slow
+def test_of_a_death_that_no_case_repeats_there_is_a_file_of_what_was_sent_last(start, tmp_path):
+    deaths = Deaths("valid", 1, folder=tmp_path)
+    sent = [Sent(10.0 + number, number, planned(number, API_VERSIONS)) for number in range(3)]
+    deaths.note([], "exit code 3, heap space", start, sent)
+    ((unexplained,), (path,)) = deaths.unexplained, tmp_path.iterdir()
+    assert unexplained.path == path
+    first, *rows = map(json.loads, path.read_text().splitlines())
+    assert first == {"died": "exit code 3, heap space", "frames": 3}
+    assert [(row["seconds_before"], row["connection"], row["case"]) for row in rows] == [
+        (2.0, 0, 0), (1.0, 1, 1), (0.0, 2, 2),
+    ]  # fmt: skip
+    assert [one.sent.wire for one in ring.read(path)] == [one.planned.sent.wire for one in sent]
+
+
+@pytest.mark.slow
+def test_of_a_death_that_is_explained_the_finding_alone_is_kept(start, tmp_path):
+    deaths = Deaths("valid", 1, folder=tmp_path)
+    killer = planned(8, DESCRIBE_CLUSTER)
+    deaths.note([killer], "refused", start, [Sent(1.0, 1, killer)])
+    assert deaths.killers and not [*tmp_path.iterdir()]
+
+
+def test_the_ring_holds_the_last_seconds_of_what_was_sent():
+    kept = ring.Ring()
+    for second in range(10):
+        kept.add(float(second), 1, planned(second, API_VERSIONS))
+    assert [one.planned.index for one in kept.last()] == [4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("needed", "found"), [({5}, [5]), ({2, 7}, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]), ({99}, [])]
+)
+def test_the_few_that_something_is_about_are_found_by_halves(needed, found):
+    assert list(smallest(range(10), lambda some: needed <= set(some))) == found
 
 
 def test_a_target_that_dies_again_and_again_is_given_up(start):

@@ -21,6 +21,7 @@ from touchstone.reference_impl.wire.codec import encode
 from touchstone.reference_impl.wire.headers import decode_request_header
 from touchstone.reference_impl.wire.records import check_crc, entries
 from touchstone.reference_impl.wire.records.batch import (
+    HEADER_SIZE,
     decode_records,
     payload_of,
     read_header,
@@ -116,6 +117,22 @@ def check_batch_header(before, after):
         assert sum(a != b for a, b in zip(first, second, strict=True)) == 1
 
 
+def check_checksum(before, after):
+    """The checksum of one batch is wrong; with the right one the records are as they were."""
+    check_blob(("records",))(before, after)
+    batches = batches_in(before)
+    _, blobs = around_blobs(after, ("records",))
+    others = [blob[at : at + size] for blob in blobs for at, size, _ in entries(bytes(blob or b""))]
+    mended = []
+    for one, other in zip(batches, others, strict=True):
+        header = read_header(other, 0)
+        payload = payload_of(other, 0, header, LIMIT)
+        assert payload == payload_of(one, 0, read_header(one, 0), LIMIT)
+        mended.append(header.encode(other[HEADER_SIZE:]))
+    wrong = [mine for mine, other in zip(mended, others, strict=True) if mine != other]
+    assert len(wrong) == (before != after)
+
+
 def check_stored(before, after):
     check_blob(("records",))(before, after)
     one, other = one_differs(batches_in(before), batches_in(after))
@@ -164,6 +181,7 @@ CHECKS = {
     "telemetry": check_blob(BLOBS["telemetry"]),
     "message": check_blob(BLOBS["message"]),
     "batch framing": check_blob(("records",)),
+    "checksum": check_checksum,
     "batch header": check_batch_header,
     "stored": check_stored,
     "record framing": check_record_framing,

@@ -30,6 +30,8 @@ OPENS = {name for name, one in DESCRIBED.items() if one.change is not None}
 DECODES = {
     "array_shape",
     "field_edge",
+    "filled_field",
+    "batch_crc",
     "embedded_protocol",
     "sasl_token",
     "telemetry_payload",
@@ -50,11 +52,11 @@ def wires_for(name: str) -> list[bytes]:
     """Frames that have what this mutator changes."""
     if name == "message_field":
         return produced(2)
-    if name in ON_RECORDS:
+    if name in ON_RECORDS or name == "batch_crc":
         return produced(9)
     of_its_own = {
         "embedded_protocol": (Pair(11, 7), Pair(14, 3)), "telemetry_payload": (Pair(72, 0),),
-        "sasl_token": (Pair(36, 0), Pair(36, 2)),
+        "sasl_token": (Pair(36, 0), Pair(36, 2)), "filled_field": (Pair(75, 0), Pair(1, 12)),
         "tag_block": (Pair(1, 12), Pair(3, 12)), "header_tags": (Pair(1, 12), Pair(68, 0)),
     }  # fmt: skip
     if name not in of_its_own:

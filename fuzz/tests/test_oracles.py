@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 import struct
+from dataclasses import replace
 
 import pytest
 
+from touchstone.fuzz import unknown_errors
 from touchstone.fuzz.generator import Generator, Pair
-from touchstone.fuzz.oracles import ORACLES, SentFrame, reviewed_unknown_errors
+from touchstone.fuzz.oracles import ORACLES, SentFrame
 from touchstone.fuzz.outcome import CLOSED, GARBLED, KEPT, RESET, SILENT, Outcome, signature
 from touchstone.fuzz.segments import frames_in, may_wait
 from touchstone.reference_impl.wire.apis import API
-from touchstone.reference_impl.wire.headers import encode_request, encode_response
+from touchstone.reference_impl.wire.headers import decode_request, encode_request, encode_response
+from touchstone.reference_impl.wire.records import build
 
 METADATA = Generator([Pair(3, 4)], random.Random(1)).frame(9)[1]
 SENT = SentFrame(3, 4, 9, METADATA)
@@ -47,6 +50,37 @@ def markers(*partitions: list[int]) -> bytes:
     return wire_of(27, 1, {"markers": rows})
 
 
+def joining(version: int, **named) -> bytes:
+    body = {
+        "group_id": "g", "member_id": "", "session_timeout_ms": 6000, "protocol_type": "consumer",
+        "protocols": [{"name": "range", "metadata": b""}],
+    }  # fmt: skip
+    return wire_of(11, version, body | named)
+
+
+def described_offsets(partition: int) -> bytes:
+    topics = [{"topic_name": "t", "partitions": [partition]}]
+    return wire_of(90, 0, {"groups": [{"group_id": "g", "topics": topics}]})
+
+
+def syncing(**named) -> bytes:
+    return wire_of(14, 2, {"group_id": "g", "member_id": "m", "generation_id": 1} | named)
+
+
+def carrying(records: bytes) -> SentFrame:
+    """A Produce of these records to partition 0."""
+    rows = [{"index": 0, "records": records}]
+    topics = [{"name": "t", "partition_data": rows}]
+    return SentFrame(0, 7, 9, wire_of(0, 7, {"acks": 1, "timeout_ms": 1, "topic_data": topics}))
+
+
+def acknowledged(code: int) -> Outcome:
+    rows = [{"name": "t", "partition_responses": [{"index": 0, "error_code": code}]}]
+    return Outcome((encode_response(0, 7, 9, {"responses": rows}),), KEPT)
+
+
+GOOD_BATCH = build(2, [(b"k", b"v")], 3)
+WRONG_CRC = GOOD_BATCH[:17] + bytes([GOOD_BATCH[17] ^ 1]) + GOOD_BATCH[18:]
 LIARS = {
     "answers_in_time": (SENT, Outcome((), SILENT)),
     "speaks_frames": (SENT, Outcome((), GARBLED)),
@@ -59,6 +93,7 @@ LIARS = {
     "keeps_the_connection": (SENT, Outcome((), CLOSED)),
     "answers_or_hangs_up": (SENT, Outcome((), KEPT)),
     "answers_nothing_to_acks_0": (SentFrame(0, 7, 9, produced(b"")), Outcome((GOOD,), KEPT)),
+    "refuses_wrong_checksums": (carrying(WRONG_CRC), acknowledged(0)),
 }
 
 
@@ -90,14 +125,51 @@ def test_a_request_that_ends_its_connection_is_not_passed_over(outcome):
 
 
 def test_what_kafka_answers_with_unknown_server_error_is_no_complaint():
-    answer = encode_response(0, 3, 9, PRODUCED)
-    assert ORACLES["knows_its_errors"](SentFrame(0, 3, 9, b""), Outcome((answer,), KEPT)) is None
+    answer = encode_response(0, 7, 9, PRODUCED)
+    assert ORACLES["knows_its_errors"](carrying(WRONG_CRC), Outcome((answer,), KEPT)) is None
+
+
+def test_no_request_that_is_as_it_should_be_is_answered_with_unknown_server_error():
+    answer = encode_response(0, 7, 9, PRODUCED)
+    for records, broken in ((WRONG_CRC, False), (build(2, [(b"k", b"v")]), True)):
+        sent = replace(carrying(records), broken=broken)
+        assert ORACLES["knows_its_errors"](sent, Outcome((answer,), KEPT))
+
+
+@pytest.mark.parametrize(
+    ("named", "forgiven"),
+    [
+        ({}, False),
+        ({"isolation_level": 2}, True),
+        ({"session_id": 5}, True),
+        ({"max_bytes": -1}, True),
+    ],
+)
+def test_a_fetch_says_why_it_may_fail(named, forgiven):
+    body = {**FETCH, "max_bytes": 1, "topics": [], **named}
+    frame = wire_of(1, 11, body)
+    found = unknown_errors.is_forgiven(
+        1, "responses[*].partitions[*].error_code", decode_request(frame[4:]).body
+    )
+    assert found is forgiven
+
+
+def test_a_clause_that_cannot_be_read_is_refused():
+    with pytest.raises(ValueError, match="no clause"):
+        unknown_errors.clause("records are strange")
 
 
 def test_every_reviewed_unknown_error_is_a_path_of_an_error_code():
-    for key, paths in reviewed_unknown_errors().items():
-        there = set(error_paths(API[key].response.fields))
-        assert paths <= there, API[key].name
+    for (key, path), clauses in unknown_errors.reviewed().items():
+        assert path in set(error_paths(API[key].response.fields)), API[key].name
+        fields = set(all_paths(API[key].request.fields))
+        assert {".".join(one.path) for one in clauses} <= fields, API[key].name
+
+
+def all_paths(fields, above: str = ""):
+    for field in fields:
+        yield above + field.name
+        yield from all_paths(field.fields, f"{above}{field.name}.")
 
 
 def error_paths(fields, above: str = ""):
@@ -105,6 +177,11 @@ def error_paths(fields, above: str = ""):
         if field.name == "error_code":
             yield above + field.name
         yield from error_paths(field.fields, f"{above}{field.name}{'[*]' * field.is_array}.")
+
+
+@pytest.mark.parametrize(("records", "code"), [(WRONG_CRC, 2), (GOOD_BATCH, 0), (b"", 0)])
+def test_a_batch_is_acknowledged_by_its_checksum(records, code):
+    assert ORACLES["refuses_wrong_checksums"](carrying(records), acknowledged(code)) is None
 
 
 def test_a_produce_that_wants_no_answer_may_be_met_with_none():
@@ -158,7 +235,19 @@ def test_frames_in(wire, frames, whole):
         (wire_of(1, 4, FETCH), True),
         (wire_of(1, 4, {**FETCH, "max_wait_ms": 10}), False),
         (METADATA + wire_of(1, 4, FETCH), True),
-        (wire_of(11, 2, {"group_id": "g", "protocols": []}), True),
+        (described_offsets(0), False),
+        (described_offsets(2), True),  # of a topic of one partition 4.3.1 never answers that
+        (joining(2), True),
+        (joining(5), False),  # it is told its id at once
+        (joining(5, member_id="m"), True),
+        (joining(5, group_instance_id="i"), True),
+        (joining(2, protocols=[]), False),
+        (joining(2, protocol_type=""), False),
+        (joining(2, group_id=""), False),
+        (joining(2, session_timeout_ms=0), False),
+        (syncing(), True),
+        (syncing(member_id=""), False),
+        (syncing(generation_id=-1), False),
         (wire_of(33, 1, {"resources": [TOPIC, TOPIC], "validate_only": True}), True),
         (wire_of(33, 1, {"resources": [TOPIC], "validate_only": True}), False),
         (produced(None), True),

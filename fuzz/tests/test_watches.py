@@ -23,10 +23,13 @@ from touchstone.fuzz.watches.watching import Complaint, Watching
 from touchstone.harness.model.record_view import view
 from touchstone.harness.model.target import Endpoint, Shape
 from touchstone.harness.targets.reference import ReferenceTarget
+from touchstone.reference_impl.wire.headers import encode_request
 from touchstone.reference_impl.wire.records import build
 
 OF_PROCESSES = {"memory", "idle_processor", "descriptors", "log_growth"}
 UNREADABLE = framed((3).to_bytes(2, "big") + bytes(8))  # Metadata 0 without its array
+
+NAMELESS = framed(encode_request(42, 0, 1, None, {"groups_names": [""]}))  # a DeleteGroups
 
 # A defect that the watch must see, and how many unreadable requests bring it about.
 CANARIES = {
@@ -35,6 +38,7 @@ CANARIES = {
     "canary_records": ("lost-write", 0),
     "canary_transaction": ("torn-transaction", 0),
     "cleaner": ("compaction-drops-last-value", 0),
+    "bystanders": ("a-group-without-a-name-is-all-groups", 1),
     "leaders": ("leaders-change-at-40-unreadable", 40),
     "restart": ("half-the-log-lost-on-restart", 0),
     "stored_batches": ("every-20th-crc-stored-wrong", 0),
@@ -58,7 +62,7 @@ def watched(names, target: Watched, unreadable: int = 0, looks: int = 25):
         watch.every_s = 0.0
     with watching, Link(*target.address, timeout_s=30) as link:
         for _ in range(unreadable):
-            link.play([UNREADABLE], probe=False)
+            link.play([NAMELESS if "bystanders" in names else UNREADABLE], probe=False)
         begun = Counter(watching.looked)
 
         def enough() -> bool:

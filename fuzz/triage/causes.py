@@ -86,6 +86,7 @@ ABOUT: dict[str, Callable[[str], str]] = {
     "correlates": lambda signature: "",
     "parses": lambda signature: " ".join(sorted(set(UNREADABLE.findall(signature)))),
     "knows_its_errors": _unknown_errors,
+    "refuses_wrong_checksums": lambda signature: "stored",
 }
 """What of a signature an oracle complains about; all of it where an oracle has no row."""
 

@@ -53,6 +53,7 @@ HOLDS = {
     "keeps_the_connection": "closed",
     "answers_or_hangs_up": "unanswered",
     "answers_nothing_to_acks_0": "answered",
+    "refuses_wrong_checksums": "as seen",
     "as_recorded": "other",
     "differs": "other",
     "as_expected": "unexpected",

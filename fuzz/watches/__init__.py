@@ -7,6 +7,7 @@ file has one subject; the order of this table is that in which they look after a
 
 from __future__ import annotations
 
+from touchstone.fuzz.watches.bystanders import Bystanders
 from touchstone.fuzz.watches.canary_connection import CanaryConnection
 from touchstone.fuzz.watches.canary_group_member import CanaryGroupMember
 from touchstone.fuzz.watches.canary_records import CanaryRecords
@@ -25,6 +26,7 @@ WATCHES: dict[str, type[Watch]] = {
     "canary_connection": CanaryConnection,
     "canary_group_member": CanaryGroupMember,
     "leaders": Leaders,
+    "bystanders": Bystanders,
     "stored_batches": StoredBatches,
     "canary_records": CanaryRecords,
     "canary_transaction": CanaryTransaction,

@@ -145,6 +145,8 @@ class Watch:
     """
 
     every_s = 1.0
+    repeats = False
+    """Whether a case that is complained about is so when it is played again (`culprits`)."""
 
     def before(self, target: Watched) -> None: ...
 

@@ -29,13 +29,15 @@ EXIT_S = 0.2
 @dataclass(frozen=True)
 class Complaint:
     """What a watch saw, how many seconds after the campaign began, and whether the target was dead
-    then: it refused connections or answered nobody.
+    then: it refused connections or answered nobody. `cases` were drawn at the last good look, and
+    at this one.
     """
 
     watch: str
     sentence: str
     seconds: float
     dead: bool = False
+    cases: tuple[int, int] = (0, 0)
 
 
 class Watching:
@@ -48,6 +50,7 @@ class Watching:
         self.not_watched: dict[str, str] = {}
         self.figures: dict[str, str] = {}
         self.looked: Counter[str] = Counter()  # how often each watch has checked
+        self._drawn: dict[str, int] = {}  # cases at the begin of each watch's last good look
         self._elapsed = stopwatch()
         self._over = threading.Event()
         self.last_look = True  # set to False, nobody looks once more after the campaign
@@ -88,6 +91,11 @@ class Watching:
                 self._look(name, partial(watch.after, self._elapsed(), self.played()))
             self.figures[name] = watch.figures()
 
+    @property
+    def saw_it_dead(self) -> bool:
+        """Whether a watch complained about a target that was dead."""
+        return any(one.dead for one in self.complaints)
+
     def forget_death(self) -> None:
         """Drop what was complained about a target that was dead: its death is told by itself."""
         self.complaints = [one for one in self.complaints if not one.dead]
@@ -97,6 +105,7 @@ class Watching:
         return {complaint.watch for complaint in self.complaints}
 
     def _look(self, name: str, look: Callable[[], str | None]) -> None:
+        drawn = self.played().cases
         try:
             sentence = look()
         except Wrong as wrong:
@@ -106,7 +115,10 @@ class Watching:
         if sentence:
             seconds = self._elapsed()
             dead = not is_alive(self.target.address, EXIT_S)
-            self.complaints.append(Complaint(name, sentence, seconds, dead))
+            cases = self._drawn.get(name, 0), self.played().cases
+            self.complaints.append(Complaint(name, sentence, seconds, dead, cases))
+        else:
+            self._drawn[name] = drawn
 
     def _run(self) -> None:
         try:

@@ -18,6 +18,7 @@ from touchstone.reference_impl.broker.defects import (
     shares,
     streams,
     transactions,
+    values,
 )
 from touchstone.reference_impl.broker.defects.planting import plant
 
@@ -34,4 +35,5 @@ __all__ = [
     "shares",
     "streams",
     "transactions",
+    "values",
 ]

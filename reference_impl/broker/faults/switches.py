@@ -18,6 +18,7 @@ from touchstone.reference_impl.broker.faults import (
     quota_faults,
     security_faults,
     streams_faults,
+    value_faults,
 )
 
 
@@ -474,7 +475,9 @@ _OF_ONE_SUBJECT = known_faults.ROWS + quota_faults.ROWS + security_faults.ROWS +
 SWITCHES: dict[str, Switch] = {
     switch.name: switch for switch in (*_ALL, *(Switch(*row) for row in _OF_ONE_SUBJECT))
 }
-FUZZ_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in fuzz_faults.ROWS}
+FUZZ_SWITCHES: dict[str, Switch] = {
+    row[0]: Switch(*row) for row in fuzz_faults.ROWS + value_faults.ROWS
+}
 """Those that an oracle or a watch of the fuzzer must notice, not a claim."""
 LISTENER_SWITCHES: dict[str, Switch] = {row[0]: Switch(*row) for row in listener_faults.ROWS}
 """Those that a test must notice which alters listeners: claims have no keys."""

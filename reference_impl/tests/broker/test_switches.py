@@ -18,7 +18,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 
 def test_every_switch_is_planted_by_a_table_and_read_nowhere_else():
     tables = set((SOURCE / "broker" / "defects").glob("*.py"))
-    lists = ("known", "fuzz", "streams", "quota", "security", "listener")
+    lists = ("known", "fuzz", "streams", "quota", "security", "listener", "value")
     names = {SOURCE / "broker" / "faults" / f"{name}_faults.py" for name in lists}
     names.add(SOURCE / "broker" / "faults" / "switches.py")
     switches = SWITCHES | FUZZ_SWITCHES | LISTENER_SWITCHES
