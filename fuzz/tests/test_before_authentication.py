@@ -42,7 +42,8 @@ MOST_GROWTH = 48 << 20  # bytes, of schemas that are compiled at first use
 
 
 def frames(release: str, seed: int) -> Iterator[bytes]:
-    """As they come, and broken once to three times."""
+    """What lists all topics; then as they come, and broken once to three times."""
+    yield framed(encode_request(3, 1, 9, "fuzz", {"topics": None}))
     pairs = harmless(pairs_of(advertised.table(release)))
     for name in ("valid", "frames"):
         cases = generated(campaigns()[name], lambda draw: Generator(pairs, draw), seed)

@@ -50,7 +50,8 @@ class WalkedPayloads:
         large = []
         try:
             for pos, size, magic in walk.entries(records):
-                if magic == 2 and self._is_large(records, pos, size):
+                whole = magic == 2 and size >= v2.HEADER_SIZE  # else the append refuses it
+                if whole and self._is_large(records, pos, size):
                     large.append(records[pos : pos + size])
         except RecordError:  # the append says what is wrong
             pass

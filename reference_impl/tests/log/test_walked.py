@@ -154,3 +154,12 @@ def test_without_a_loop_it_is_done_at_once():
     one = OneBroker()
     one.topic()
     assert one.produce(a_batch(), version=9)["error_code"] == ErrorCode.NONE
+
+
+@pytest.mark.parametrize("codec", [0, ZSTD])
+@pytest.mark.parametrize("size", [14, 17, 22, 23, 60])
+def test_a_batch_that_ends_within_its_header_is_corrupt(size, codec):
+    """Also where it would wait for its payload to be walked: compressed ones look large."""
+    cut = bytearray(a_batch(codec)[:size])
+    cut[8:12] = (size - 12).to_bytes(4, "big")
+    assert refusal_at_once(bytes(cut)) == ErrorCode.CORRUPT_MESSAGE

@@ -232,18 +232,31 @@ def encode_batch(
 def read_header(buf: bytes, pos: int = 0) -> BatchHeader:
     """The fields at `pos`, believed as they are except for what would make reading unsafe."""
     if len(buf) - pos < HEADER_SIZE:
-        raise RecordError(pos, f"{len(buf) - pos} bytes are left, a batch header has {HEADER_SIZE}")
+        raise _cut_short(buf, pos)
     header = BatchHeader._make(HEADER.unpack_from(buf, pos))
     if header.magic != 2:
         raise RecordError(pos + MAGIC_AT, f"Invalid magic found in record: {header.magic}")
     if header.batch_length < HEADER_SIZE - LOG_OVERHEAD:
-        raise RecordError(
-            pos + 8,
-            f"Record batch is corrupt (the size {header.size} is smaller than the minimum allowed"
-            f" overhead {HEADER_SIZE})",
-            corrupt=True,
-        )
+        raise _too_small(pos, header.size)
     return header
+
+
+def _cut_short(buf: bytes, pos: int) -> RecordError:
+    """What is wrong where less than a header is left: it was cut off, or says that it is whole."""
+    left = len(buf) - pos
+    size = LOG_OVERHEAD + int.from_bytes(buf[pos + 8 : pos + LOG_OVERHEAD], signed=True)
+    if left >= LOG_OVERHEAD and size < HEADER_SIZE:
+        return _too_small(pos, size)
+    return RecordError(pos, f"{left} bytes are left, a batch header has {HEADER_SIZE}")
+
+
+def _too_small(pos: int, size: int) -> RecordError:
+    return RecordError(
+        pos + 8,
+        f"Record batch is corrupt (the size {size} is smaller than the minimum allowed"
+        f" overhead {HEADER_SIZE})",
+        corrupt=True,
+    )
 
 
 def check_crc(buf: bytes, pos: int, header: BatchHeader) -> None:
