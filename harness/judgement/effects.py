@@ -21,6 +21,7 @@ EFFECTS = (ENDS, UNREADABLE, RAISES, ACCEPTS, SILENT, REFUSES, ODD, LIGHT, FOLLO
 ASIDE = frozenset({LIGHT, FOLLOWS})
 # What a client meets whatever it was told before: no earlier step explains them.
 INEXCUSABLE = frozenset({ENDS, UNREADABLE})
+CHECKSUM = ".crc"  # of a batch: clients check it and raise (check.crcs)
 ANSWERED, DECODES, GARBLED = "answered", "decodes", "garbled"
 NO_ANSWER = frozenset({"closed", "reset", "hung"})
 ENDINGS = frozenset({*NO_ANSWER, "none", ANSWERED, "refused"})
@@ -37,6 +38,8 @@ def of(mark: Mark) -> str:
     if target == ENDED:
         return ENDS
     if (identity.path == ANSWER and oracle == DECODES) or target == GARBLED:
+        return UNREADABLE
+    if identity.path.endswith(CHECKSUM) and str(target).startswith("wrong"):
         return UNREADABLE
     if identity.manner == RAISING:
         return RAISES

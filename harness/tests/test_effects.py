@@ -158,3 +158,13 @@ def test_half_of_what_is_shown_is_the_gravest_and_half_what_most_cases_rest_on()
     shown = causes.foremost(found, 4)
     assert [len(cause.cases) for cause in shown] == [1, 1, 1, 9]
     assert [found.index(cause) for cause in shown] == sorted(found.index(c) for c in shown)
+
+
+def test_a_checksum_that_is_wrong_keeps_clients_from_reading():
+    path = "responses[0].partitions[0].records[0].crc"
+    other = failed("f.a", difference("responses[0].offset", 1, 2, api="Fetch"))
+    wrong = failed("f.b", difference(path, "right", "wrong: 7, not 9", api="Fetch"))
+    first, second = causes.find([other, wrong]).causes
+    assert (first.effect, second.effect) == ("cannot be read", "another value")
+    right = failed("f.c", difference(path, "wrong: 7, not 9", "right", api="Fetch"))
+    assert causes.find([right]).causes[0].effect == "another value", "Kafka stored what was sent"
