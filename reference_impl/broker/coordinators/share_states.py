@@ -122,8 +122,14 @@ class ShareStates:
 
     def coordinates(self, key: SharePartitionKey) -> bool:
         """Whether this broker coordinates the share partition."""
-        replica, _ = self._broker.replicas.locate(SHARES, self.partition_of(key))
-        return replica is not None
+        return self._led(self.partition_of(key)) is not None
+
+    def _led(self, index: int) -> Replica | None:
+        """The log of a partition that this broker leads and has read; it is read when the broker
+        hears of its leadership, which may be after somebody asks.
+        """
+        replica, _ = self._broker.replicas.locate(SHARES, index)
+        return replica if index in self.prunable else None
 
     def keep(self, told: ShareResult, write: Write, now: int, then: ResultListener) -> None:
         """Have `write` written, which `told` says; `then(told, now)` when it counts."""
@@ -141,11 +147,11 @@ class ShareStates:
         then: Callable[[int, int], None],
     ) -> None:
         """Append these to a partition that we lead, then `then(code, now)`."""
-        coordinator, prunable = self.coordinator, self.prunable[index]
-        replica, _ = self._broker.replicas.locate(SHARES, index)
+        replica = self._led(index)
         if replica is None:
             then(E.NOT_COORDINATOR, now)
             return
+        coordinator, prunable = self.coordinator, self.prunable[index]
         left = list(enumerate(writes, replica.log.log_end_offset))
         failed = []
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from touchstone.reference_impl.broker.control.internal_topics import SHARES
+from touchstone.reference_impl.broker.coordinators.share_states import ShareStates
 from touchstone.reference_impl.share import log_records
-from touchstone.reference_impl.share.coordinator import ShareCoordinator, ShareState, Write
+from touchstone.reference_impl.share.coordinator import (
+    ShareCoordinator,
+    ShareResult,
+    ShareState,
+    Write,
+)
 from touchstone.reference_impl.share.prunable_records import PrunableRecords
 from touchstone.reference_impl.share.state_batches import StateBatch
 from touchstone.reference_impl.tests.share.test_over_the_wire import LEADER, STATES, TOPIC, Shared
@@ -115,3 +121,18 @@ def test_who_led_before_knows_nobody():
     shared.wires.elect(LEADER, (0, 1, 2), TOPIC)
     assert shared.ack(0, 2, 1, epoch=2) == E.UNKNOWN_TOPIC_OR_PARTITION
     assert shared.fetch("n", wait=500) == [(0, 2, 1)]
+
+
+def test_who_has_not_read_its_log_yet_coordinates_nobody():
+    """A campaign of the fuzzer met it: a write that was tried again came before the leadership."""
+    shared, told = Shared(), []
+    shared.joined()
+    states = shared.wires.brokers[STATES].room(ShareStates)
+    (key,) = states.coordinator.kept
+    states.prunable.clear()
+    states.keep(
+        ShareResult(None), Write(key, KEPT), shared.wires.now, lambda *said: told.append(said)
+    )
+    states.run(key, lambda coordinator: coordinator.delete(key), shared.wires.now,
+               lambda *said: told.append(said))  # fmt: skip
+    assert [result.fault.code for result, _ in told] == [E.NOT_COORDINATOR] * 2
