@@ -96,6 +96,15 @@ def test_a_complaint_says_whether_the_target_was_dead(monkeypatch):
     assert [one.dead for one in of_dead.complaints] == [True]
 
 
+def test_an_answer_to_something_else_is_a_complaint(monkeypatch):
+    monkeypatch.setattr("touchstone.fuzz.watches.watching.is_alive", lambda *_: True)
+    watching = Watching([], Watched(Endpoint((("127.0.0.1", 1),)), {}), Played)
+    watching._look("canary_records", lambda: {"responses": []}["responses"][0])
+    (complaint,) = watching.complaints
+    assert complaint.sentence.startswith("an answer lacks what was asked for: ")
+    assert '["responses"][0]' in complaint.sentence
+
+
 @pytest.mark.slow
 def test_all_are_silent_about_a_good_broker():
     with a_broker() as target:

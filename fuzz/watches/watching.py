@@ -10,6 +10,7 @@ A thread of its own, for a campaign that waits for a silent target must not keep
 from __future__ import annotations
 
 import threading
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -112,6 +113,9 @@ class Watching:
             sentence = str(wrong)
         except (OSError, ClientError) as problem:
             sentence = f"{type(problem).__name__}: {problem}"
+        except LookupError as missing:  # an answer to something else, say
+            line = traceback.extract_tb(missing.__traceback__)[-1].line
+            sentence = f"an answer lacks what was asked for: {line}"
         if sentence:
             seconds = self._elapsed()
             dead = not is_alive(self.target.address, EXIT_S)
