@@ -184,12 +184,14 @@ def no_interrupt_lost() -> Iterator[None]:
     """Raise KeyboardInterrupt at the end where one was raised within and nobody met it: Python
     drops what is raised in a finalizer, and py4j has one for each object.
     """
-    before, heard = signal.getsignal(signal.SIGINT), []
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # not ours to hear
+        yield
+        return
+    heard = []
 
     def hear(number: int, frame: FrameType | None) -> None:
         heard.append(number)
-        if callable(before):
-            before(number, frame)
+        signal.default_int_handler(number, frame)
 
     with suppress(ValueError):  # no signal reaches a thread that is not the main one
         signal.signal(signal.SIGINT, hear)
@@ -197,7 +199,7 @@ def no_interrupt_lost() -> Iterator[None]:
         yield
     finally:
         with suppress(ValueError):
-            signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
     if heard:
         raise KeyboardInterrupt
 

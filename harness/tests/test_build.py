@@ -20,8 +20,9 @@ def target(kind, name, **more):
 
 FILE = target("file", "kfake", described=SimpleNamespace(version="0.3.1"))
 CASES = [
-    (target("process", "kafka@4.3.1"), "4.3.1"),
-    (target("container", "docker@3.9.2"), "3.9.2"),
+    (target("process", "kafka@4.3.1", build="4.3.1"), "4.3.1"),
+    (target("container", "docker@3.9.2", build="3.9.2"), "3.9.2"),
+    (target("process", "kafka@somebody's jars", build=None), None),
     (target("external", "10.0.0.1:9092"), None),
     (FILE, "0.3.1"),
 ]

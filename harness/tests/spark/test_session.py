@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,15 @@ def test_a_remote_master_is_not_told_a_loopback_address(tmp_path: Path) -> None:
     assert "spark.driver.host" not in session.settings(tmp_path, "spark://elsewhere:7077", rows=0)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Who is started in the background by a shell ignores SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_interrupt_within_a_finalizer_is_heard_at_the_end() -> None:
     class Pressed:
@@ -77,9 +87,18 @@ def test_an_interrupt_within_a_finalizer_is_heard_at_the_end() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_what_is_under_way_at_once() -> None:
     reached = []
     with pytest.raises(KeyboardInterrupt), session.no_interrupt_lost():
         signal.raise_signal(signal.SIGINT)
         reached.append("more")
     assert not reached
+
+
+def test_who_ignores_interrupts_goes_on() -> None:
+    before, reached = signal.signal(signal.SIGINT, signal.SIG_IGN), []
+    with session.no_interrupt_lost():
+        signal.raise_signal(signal.SIGINT)
+        reached.append("the end")
+    assert reached and signal.signal(signal.SIGINT, before) is signal.SIG_IGN
