@@ -2,6 +2,7 @@
 
 A row forgives an answer of -1 at its path only to a request that somebody broke, and where `says`
 names fields, only if one of these is as it says: to anything else -1 is an exception of a handler.
+What follows from the state of the broker alone (`by_state`) is forgiven whatever was asked.
 """
 
 from __future__ import annotations
@@ -95,6 +96,13 @@ def reviewed() -> dict[tuple[int, str], tuple[Clause, ...]]:
     for row in tomllib.loads(PATH.read_text())["error"]:
         found[by_name(row["api"]).key, row["path"]] = tuple(map(clause, row.get("says", ())))
     return found
+
+
+@cache
+def brought_about_by_state() -> frozenset[tuple[int, str]]:
+    """The API keys and paths where no request shows why, so any may be answered so."""
+    rows = tomllib.loads(PATH.read_text())["error"]
+    return frozenset((by_name(row["api"]).key, row["path"]) for row in rows if row.get("by_state"))
 
 
 def clause(text: str) -> Clause:

@@ -136,6 +136,18 @@ def test_no_request_that_is_as_it_should_be_is_answered_with_unknown_server_erro
         assert ORACLES["knows_its_errors"](sent, Outcome((answer,), KEPT))
 
 
+@pytest.mark.parametrize(("of_all", "of_one"), [(-1, None), (0, -1)])
+def test_a_share_session_with_a_deleted_topic_fails_whatever_is_asked(of_all, of_one):
+    rows = [] if of_one is None else [{"partition_index": 0, "error_code": of_one}]
+    body = {
+        "error_code": of_all, "node_endpoints": [],
+        "responses": [{"topic_id": bytes(16), "partitions": rows}] if rows else [],
+    }  # fmt: skip
+    sent = SentFrame(78, 1, 9, b"", broken=False)
+    outcome = Outcome((encode_response(78, 1, 9, body),), KEPT)
+    assert bool(ORACLES["knows_its_errors"](sent, outcome)) is (of_one is not None)
+
+
 @pytest.mark.parametrize(
     ("named", "forgiven"),
     [
