@@ -120,6 +120,11 @@ def test_without_pyspark_the_command_still_imports_and_judges(tmp_path: Path) ->
     assert "DIVERGES" in done.stdout
 
 
+def hear_interrupts() -> None:
+    """A shell has what it starts in the background, tests among it, ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def press_until_it_ends(report: subprocess.Popen[str]) -> None:
     """Ctrl-C, and again where it was lost: Python ignores what is raised in a finalizer, and py4j
     has one for each object.
@@ -138,7 +143,7 @@ def test_an_interrupted_report_says_so_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "touchstone", "report", tmp_path / "r"]
     with subprocess.Popen(
         [*command, "--out", tmp_path / "out"], text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=hear_interrupts,
     ) as report:  # fmt: skip
         assert report.stderr is not None
         for line in report.stderr:
