@@ -9,7 +9,7 @@ empty in every valid request is reached all the same: what leads to it is filled
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ def every_edge(pairs: tuple[Pair, ...], seed: int) -> list[Edge]:
         Edge(pair, path, number)
         for pair in pairs
         if pair.key not in GUARDED
-        for path, values in edges_of(pair)
+        for path, values in edges_of(pair).items()
         for number in range(len(values))
     ]
     random.Random(hash_of(seed, "every edge")).shuffle(found)
@@ -58,10 +58,10 @@ def every_edge(pairs: tuple[Pair, ...], seed: int) -> list[Edge]:
 
 
 @lru_cache(maxsize=512)
-def edges_of(pair: Pair) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+def edges_of(pair: Pair) -> Mapping[str, tuple[Any, ...]]:
     """Return the path of each field of requests of this pair, with its edges."""
     found = _fields(API[pair.key].request.fields, pair.version, "")
-    return tuple((path, _harmless(pair.key, path, values)) for path, values in found)
+    return {path: _harmless(pair.key, path, values) for path, values in found}
 
 
 def _fields(
@@ -91,7 +91,7 @@ def frame_of(edge: Edge, generator: Generator, correlation_id: int) -> bytes:
     """Return a request, size included, that is valid but for this field."""
     pair, path = edge.pair, edge.path
     body = generator.body_through(pair, path.rpartition(".")[0])
-    value = dict(edges_of(pair))[path][edge.number]
+    value = edges_of(pair)[path][edge.number]
     holder = _holder(body, path.split(".")[:-1])
     holder[path.rpartition(".")[2]] = value
     client = generator.draw.choice(("touchstone-fuzz", None))

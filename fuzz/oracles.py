@@ -104,6 +104,7 @@ def knows_its_errors(sent: SentFrame, outcome: Outcome) -> str | None:
     return None
 
 
+@lru_cache(maxsize=8)  # several oracles ask about the same case
 def body_of(wire: bytes) -> Struct | None:
     """The body of a request; None where that cannot be read."""
     try:
@@ -114,18 +115,8 @@ def body_of(wire: bytes) -> Struct | None:
 
 def asks_for_no_answer(sent: SentFrame) -> bool:
     """Produce with acks 0 has no answer, so that a close is how its sender learns of an error."""
-    body = produced(sent.wire) if sent.key == PRODUCE else None
+    body = body_of(sent.wire) if sent.key == PRODUCE else None
     return body is not None and body["acks"] == 0
-
-
-@lru_cache(maxsize=8)  # several oracles ask about the same case
-def produced(wire: bytes) -> Struct | None:
-    """The body of a Produce; None where that cannot be read."""
-    try:
-        request = decode_request(wire[SIZE:])
-    except ValueError:
-        return None
-    return request.body if request.header.key == PRODUCE else None
 
 
 def keeps_the_connection(sent: SentFrame, outcome: Outcome) -> str | None:
@@ -170,7 +161,7 @@ Place = tuple[Any, int]
 
 def wrong_checksums(wire: bytes) -> set[Place]:
     """Where this Produce sends one batch, and nothing else, whose checksum is wrong."""
-    body = produced(wire)
+    body = body_of(wire)
     topics = () if body is None else body["topic_data"]
     rows = [(_topic(topic), row) for topic in topics for row in topic["partition_data"]]
     times = Counter((topic, row["index"]) for topic, row in rows)

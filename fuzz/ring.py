@@ -17,6 +17,7 @@ from typing import NamedTuple
 from touchstone.fuzz.lanes import Planned
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.harness.model import bounded
+from touchstone.harness.writable import write_whole
 from touchstone.reference_impl.wire.apis import API
 
 KEPT_S = 5.0
@@ -58,7 +59,7 @@ def write(path: Path, sentence: str, sent: Iterable[Sent]) -> Path:
     lines = [json.dumps({"died": sentence, "frames": len(sent)})]
     lines += [json.dumps(_row(one, end)) for one in sent]
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines) + "\n")
+    write_whole(path, "\n".join(lines) + "\n")
     return path
 
 

@@ -46,7 +46,7 @@ def sent(edge: edges.Edge):
 @pytest.mark.parametrize("key", KEYS)
 def test_every_field_of_every_version_is_sent_with_another_value_than_its_default(key):
     for pair in [one for one in PAIRS + OLD if one.key == key]:
-        edges_there = dict(edges.edges_of(pair))
+        edges_there = edges.edges_of(pair)
         for path, row in paths_of(API[key].request.fields, pair.version):
             if row.element == "struct":
                 continue  # those within it are sent, so it is there
@@ -82,12 +82,12 @@ def test_processes_share_the_edges_of_a_campaign():
 
 def test_a_field_within_what_is_null_in_every_valid_request_has_edges():
     lowest = edges.Edge(Pair(75, 0), "cursor.partition_index", 1)
-    assert dict(edges.edges_of(lowest.pair))[lowest.path][0] == -(2**31)
+    assert edges.edges_of(lowest.pair)[lowest.path][0] == -(2**31)
     assert sent(edges.Edge(Pair(75, 0), "cursor.partition_index", 0)) == -(2**31)
 
 
 def test_no_edge_makes_a_topic_of_hundreds_of_partitions():
-    assert max(dict(edges.edges_of(Pair(19, 7)))["topics.num_partitions"]) <= 16
+    assert max(edges.edges_of(Pair(19, 7))["topics.num_partitions"]) <= 16
 
 
 def test_guarded_requests_have_no_edges():

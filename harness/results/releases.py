@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.harness import shown
 from touchstone.harness.judgement import causes, wording
 from touchstone.harness.judgement.causes import Cause
 from touchstone.harness.judgement.verdict import INCONCLUSIVE
@@ -113,16 +114,11 @@ def markdown(found: Changes) -> str:
             area = one.area
             parts.append(f"## {area}")
         evidence = f" ({'; '.join(one.evidence)})" if one.evidence else ""
-        parts.append(f"**{_literal(one.title)}** {_literal(one.answers)}.")
-        parts.append(f"> {_literal(one.sentence)}{_literal(evidence)} `{one.claim}`")
+        parts.append(f"**{shown.markdown(one.title)}** {shown.markdown(one.answers)}.")
+        parts.append(f"> {shown.markdown(one.sentence)}{shown.markdown(evidence)} `{one.claim}`")
     if found.ranges:
-        parts += ["## versions", "\n".join(f"- {_literal(one)}" for one in found.ranges)]
+        parts += ["## versions", "\n".join(f"- {shown.markdown(one)}" for one in found.ranges)]
     return "\n\n".join(parts) + "\n"
-
-
-def _literal(text: str) -> str:
-    """Return text in which Markdown finds no marks of its own."""
-    return "".join(f"\\{one}" if one in "\\`*_[]<>#|$" else one for one in text)
 
 
 def dumps(found: Changes) -> str:

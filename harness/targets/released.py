@@ -21,6 +21,7 @@ from touchstone.harness.targets.cache import cache_dir, locked
 from touchstone.harness.targets.java import find_java, find_maven
 from touchstone.harness.targets.matrix import UnknownRelease
 from touchstone.harness.targets.release import OLDEST, Release, number
+from touchstone.harness.writable import write_whole
 
 DAY_S, JUST_NOW_S = 86_400, 600
 ASK_SECONDS = 120
@@ -179,6 +180,4 @@ def _age_s(file: Path) -> float:
 
 def _keep(kept: Path, versions: list[str]) -> None:
     with locked(kept):
-        partial = kept.with_suffix(".partial")
-        partial.write_text("\n".join(versions) + "\n", encoding="ascii")
-        partial.rename(kept)
+        write_whole(kept, "\n".join(versions) + "\n")

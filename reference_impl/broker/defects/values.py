@@ -7,6 +7,7 @@ field that is null in every valid request, one edge of one field, a state three 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from touchstone.reference_impl.broker.broker import Broker
@@ -32,34 +33,24 @@ class Ends(SystemExit):
     """What a handler must not let out: it ends the process."""
 
 
-def ends(switch: str, key: int) -> Callable[[Callable[[Struct], bool]], object]:
-    """Have the process end at a request of this API whose body is so."""
+def raises(
+    error: type[BaseException], switch: str, key: int
+) -> Callable[[Callable[[Struct], bool]], object]:
+    """Have the handler raise at a request of this API whose body is so."""
 
     def added(is_so: Callable[[Struct], bool]) -> object:
         @handler_defect(switch, key)
-        def dies(real: Real, broker: Any, request: Request, now: int) -> Any:
+        def raising(real: Real, broker: Any, request: Request, now: int) -> Any:
             if is_so(request.body):
-                raise Ends(f"planted: {switch}")
+                raise error(f"planted: {switch}")
             return real(request, now)
 
-        return dies
+        return raising
 
     return added
 
 
-def fails(switch: str, key: int) -> Callable[[Callable[[Struct], bool]], object]:
-    """Have the handler raise what nobody expects at a request of this API whose body is so."""
-
-    def added(is_so: Callable[[Struct], bool]) -> object:
-        @handler_defect(switch, key)
-        def raises(real: Real, broker: Any, request: Request, now: int) -> Any:
-            if is_so(request.body):
-                raise RuntimeError(f"planted: {switch}")
-            return real(request, now)
-
-        return raises
-
-    return added
+ends, fails = partial(raises, Ends), partial(raises, RuntimeError)
 
 
 def rows(body: Struct, *names: str) -> Iterable[Struct]:
