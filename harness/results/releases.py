@@ -115,7 +115,8 @@ def markdown(found: Changes) -> str:
             parts.append(f"## {area}")
         evidence = f" ({'; '.join(one.evidence)})" if one.evidence else ""
         parts.append(f"**{shown.markdown(one.title)}** {shown.markdown(one.answers)}.")
-        parts.append(f"> {shown.markdown(one.sentence)}{shown.markdown(evidence)} `{one.claim}`")
+        sentence = shown.markdown(one.sentence + evidence)
+        parts.append(f"> {sentence} `{one.claim}`")
     if found.ranges:
         parts += ["## versions", "\n".join(f"- {shown.markdown(one)}" for one in found.ranges)]
     return "\n\n".join(parts) + "\n"
