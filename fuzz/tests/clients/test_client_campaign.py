@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import signal
@@ -65,28 +66,28 @@ def little(mode: str) -> Program:
 
 
 @pytest.fixture(scope="module")
-def proxy():
+def broker():
     with serve(release="4.3") as cluster:
         host, _, port = cluster.bootstrap[0].rpartition(":")
-        with Proxy((host, int(port))) as one:
-            yield one
+        yield host, int(port)
 
 
 @pytest.fixture
-def stage(proxy):
-    """Makes a stage for a mode of the little client; its processes are ended."""
-    made = []
+def stage(broker):
+    """Makes a stage for a mode of the little client, with a proxy of its own, for a proxy has one
+    fault at a time; its processes are ended.
+    """
+    with contextlib.ExitStack() as made:
 
-    def make(mode: str) -> Stage:
-        players = Players(little(mode))
-        made.append(players)
-        numbers = itertools.count()
-        patience = BUSY if mode == "computes" else SHORT
-        return Stage(players, proxy, lambda: f"t{next(numbers)}", PAIRS, patience)
+        def make(mode: str) -> Stage:
+            players = Players(little(mode))
+            made.callback(players.end)
+            proxy = made.enter_context(Proxy(broker))
+            numbers = itertools.count()
+            patience = BUSY if mode == "computes" else SHORT
+            return Stage(players, proxy, lambda: f"t{next(numbers)}", PAIRS, patience)
 
-    yield make
-    for players in made:
-        players.end()
+        yield make
 
 
 def fault(way: str, seed: str = "s", times: int = 1) -> Fault:
@@ -194,7 +195,7 @@ def test_what_shows_without_a_fault_is_no_finding(stage):
     assert (tally.found, tally.unsteady, dict(tally.kinds)) == ([], 1, {HANGS: 1})
 
 
-def test_a_program_that_does_not_start_is_named(proxy):
+def test_a_program_that_does_not_start_is_named():
     players = Players(Program((sys.executable, "-c", "import no_such_module"), keys=(3,)))
     with pytest.raises(NotStarted, match="no_such_module"):
         players.process()
