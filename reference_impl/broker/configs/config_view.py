@@ -219,6 +219,8 @@ def broker_entries(broker: Configured) -> list[Entry]:
     definitions = broker_definitions(broker.persona.release)
     levels = _levels(broker)
     defined = [_broker_entry(broker, definition, levels) for definition in definitions.values()]
+    if not broker.persona.quirk("alter.brokers-can-be-altered"):  # before KIP-226 these are all
+        return defined
     strange = _unknown(broker, levels)
     return [*defined, *_rates(broker, levels), *_of_listeners(broker, levels), *strange]
 
@@ -255,7 +257,7 @@ def _unknown(broker: Configured, levels: Levels) -> Iterable[Entry]:
     value may be a secret, so only that it is set is told (KafkaConfig.maybeSensitive@4.3.1).
     """
     definitions = broker_definitions(broker.persona.release)
-    for name in sorted({*levels.broker, *levels.all_brokers} - definitions.keys() - set(RATES)):
+    for name in sorted(set().union(*levels) - definitions.keys() - set(RATES)):
         if not is_of_a_listener(name):
             found = _synonyms(broker, name, levels)
             synonyms = tuple(each._replace(value=None) for each in found)

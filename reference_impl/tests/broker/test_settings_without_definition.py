@@ -47,6 +47,27 @@ def test_a_broker_takes_any_and_never_tells_its_value(release):
     assert shown(core, ALL) == both | {"config_source": ALL_BROKERS, "synonyms": behind}
 
 
+@pytest.mark.parametrize("release", ["2.2", "2.8", "3.9", "4.3"])
+def test_one_that_the_broker_began_with_is_told_as_a_secret(release):
+    listeners = "listener.name.plaintext.no.such"
+    core = OneBroker(release, **{NAME: VALUE, listeners: VALUE})
+    row = {"resource_type": BROKER, "resource_name": ONE, "configuration_keys": None}
+    body = {"resources": [row]}
+    (told,) = core.ask("DescribeConfigs", 1, body)["results"]
+    found = {each["name"]: each for each in told["configs"]}
+    for name in (NAME, listeners):
+        assert found[name]["value"] is None and found[name]["config_source"] == 4
+        assert found[name]["is_sensitive"] and found[name]["read_only"]
+
+
+def test_before_kip_226_what_is_defined_was_all_that_was_told():
+    core = OneBroker("1.0", **{NAME: VALUE, "listener.name.plaintext.no.such": VALUE})
+    row = {"resource_type": BROKER, "resource_name": ONE, "configuration_keys": None}
+    body = {"resources": [row]}
+    (told,) = core.ask("DescribeConfigs", 0, body)["results"]
+    assert len(told["configs"]) == 155, "as real Kafka 1.0.2 with these two"
+
+
 @pytest.mark.parametrize(("release", "code"), [("2.8", 3), ("3.9", 40), ("4.3", 40)], ids=str)
 def test_of_a_topic_that_does_not_exist_kraft_looks_at_the_setting_first(release, code):
     assert put(OneBroker(release), TOPIC, "nothing", NAME, SET, VALUE)[0] == code
