@@ -11,15 +11,22 @@ import gc
 import importlib
 import logging
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 import click
 
+from touchstone.harness import shown
 from touchstone.harness.cli import ListsSwitches
 from touchstone.harness.cli.values import pairs
-from touchstone.reference_impl.broker.configs import profiles, setting_names
+from touchstone.harness.model import bounded
+from touchstone.reference_impl.broker.configs import profiles, server_properties, setting_names
 from touchstone.reference_impl.broker.configs.listener_settings import ListenerSettings
+from touchstone.reference_impl.broker.personas import persona
 from touchstone.reference_impl.broker.personas.releases import RELEASES
+from touchstone.reference_impl.client.configs import properties
 from touchstone.reference_impl.cluster.znodes import RegistryError
 from touchstone.reference_impl.extras import hint
 from touchstone.reference_impl.io.listeners import is_loopback
@@ -38,6 +45,46 @@ def _settings(
     if wrong := next(filter(None, map(setting_names.complaint, found)), None):
         raise click.BadParameter(wrong)
     return found
+
+
+class _File(NamedTuple):
+    """A server.properties: where it is, and what it sets."""
+
+    path: Path
+    settings: Mapping[str, str]
+
+
+def _file(ctx: click.Context, parameter: click.Parameter, path: Path | None) -> _File | None:
+    if path is None:
+        return None
+    try:
+        text = bounded.data(path, bounded.TABLES).decode(properties.ENCODING)
+        return _File(path, properties.parse(text))
+    except OSError as fault:
+        raise click.BadParameter(f"{path}: {fault.strerror}") from None
+    except ValueError as wrong:
+        raise click.BadParameter(f"{path}: {wrong}") from None
+
+
+def _obeyed(
+    file: _File, config: Mapping[str, str], release: str, *, keeps: bool, zookeeper: bool
+) -> dict[str, str]:
+    """Say what each setting of the file comes to that `config` does not replace, and return them
+    with those of `config`. Raise UsageError where some are refused, KeyError where there is no
+    such release.
+    """
+    persona(release)
+    own = {name: value for name, value in file.settings.items() if name not in config}
+    found = server_properties.meanings(own, release, keeps=keeps, zookeeper=zookeeper)
+    kinds = Counter(each.kind for each in found)
+    counted = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    click.echo(f"{file.path}: {len(found)} settings: {counted}", err=True)
+    for each in found:
+        click.echo(f"  {shown.line(str(each))}", err=True)
+    if wrong := server_properties.refused(found):
+        names = ", ".join(each.name for each in wrong)
+        raise click.UsageError(f"{file.path}: refused, for the reasons above: {names}")
+    return own | dict(config)
 
 
 def _fault_port(
@@ -117,6 +164,15 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
     help="A broker setting; repeatable.",
 )
 @click.option(
+    "--properties",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    callback=_file,
+    help="A server.properties of Kafka's, behind --config: each of its settings is listed on stderr"
+    " as obeyed, harmless, unknown or refused.",
+)
+@click.option(
     "--profile",
     type=click.Choice(profiles.NAMES),
     help="Settings behind those of --config; test: no rebalance delay, short sessions.",
@@ -163,6 +219,7 @@ def command(
     data: str | None,
     zookeeper: str | None,
     config: dict[str, str],
+    file: _File | None,
     profile: str | None,
     scram: tuple[str, ...],
     switch: tuple[str, ...],
@@ -185,6 +242,8 @@ def command(
     )
     names = [rack.strip() or None for rack in racks.split(",")] if racks else []
     try:
+        if file is not None:
+            config = _obeyed(file, config, release, keeps=bool(data), zookeeper=bool(zookeeper))
         if profile is not None:
             config = profiles.settings(profile, release, brokers) | config
         cluster = build(

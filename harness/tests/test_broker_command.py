@@ -42,6 +42,74 @@ def test_a_setting_that_nobody_obeys_ends_the_command_before_it_listens():
     )
 
 
+KAFKAS = """\
+# the parts of Kafka 4.3's config/server.properties that differ in what comes of them
+process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=localhost:9093
+listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://:9093
+advertised.listeners=PLAINTEXT://localhost:9092,CONTROLLER://localhost:9093
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL
+num.network.threads=3
+log.dirs=/tmp/kraft-combined-logs
+log.segment.bytes=1073741824
+my.plugin.setting=1
+"""
+
+
+def test_each_setting_of_a_file_is_listed_with_what_it_comes_to(monkeypatch, tmp_path):
+    built = []
+
+    def serve_nobody(cluster, ready):
+        built.append(cluster)
+        cluster.stop()
+
+    monkeypatch.setattr(RunningCluster, "run_forever", serve_nobody)
+    file = tmp_path / "server.properties"
+    file.write_text(KAFKAS)
+    words = ["broker", "--properties", str(file), "--config", "num.network.threads=5"]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    head, *rows = done.stderr.splitlines()
+    assert head == f"{file}: 10 settings: 2 harmless, 7 obeyed, 1 unknown"
+    kinds = {name.strip(":"): kind for kind, name, *_ in map(str.split, rows)}
+    assert kinds == {
+        "process.roles": "obeyed", "node.id": "obeyed", "listeners": "obeyed",
+        "controller.quorum.bootstrap.servers": "harmless", "advertised.listeners": "obeyed",
+        "controller.listener.names": "obeyed", "listener.security.protocol.map": "obeyed",
+        "log.dirs": "harmless", "log.segment.bytes": "obeyed", "my.plugin.setting": "unknown",
+    }  # fmt: skip
+    assert "  harmless  log.dirs: logs are in memory without --data DIR" in rows
+    (cluster,) = built
+    assert list(cluster.cluster.brokers) == [1]
+
+
+def test_all_that_a_file_says_and_nobody_obeys_is_named_at_once(tmp_path):
+    file = tmp_path / "server.properties"
+    file.write_text("num.partitions=many\nremote.log.storage.system.enable = true\nnode.id=x\n")
+    done = CliRunner().invoke(main, ["broker", "--properties", str(file), "--config", "node.id=2"])
+    assert done.exit_code == 4
+    assert done.stderr.splitlines()[-1] == (
+        f"Error: {file}: refused, for the reasons above: num.partitions=many,"
+        " remote.log.storage.system.enable=true"
+    )
+    assert "num.partitions=many: Invalid value many for configuration" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "racks"), [([], ["r", "r"]), (["--racks", "a,b"], ["a", "b"])])
+def test_a_rack_is_a_setting_too(monkeypatch, words, racks):
+    built = []
+    monkeypatch.setattr(
+        RunningCluster,
+        "run_forever",
+        lambda cluster, ready: built.append(cluster) or cluster.stop(),
+    )
+    words = ["broker", "--brokers", "2", "--config", "broker.rack=r", *words]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert [node.rack for node in built[0].cluster.brokers.values()] == racks
+
+
 @pytest.fixture
 def started(monkeypatch):
     """What a start says on stderr; the broker serves nobody and ends."""

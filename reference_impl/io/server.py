@@ -279,7 +279,7 @@ def build(
         for at, number in enumerate(_ids(brokers, config, disk, registry)):
             opened, endpoints = _bind(server, settings, said[at], at, undo)
             sockets.append(opened)
-            rack = racks[at] if at < len(racks) else None
+            rack = racks[at] if at < len(racks) else config.get("broker.rack")
             nodes.append(_node(number, endpoints, settings.inter_broker, rack))
         reachable = server.links.reaches_registry
         cluster = parts.cluster(nodes, Cluster, random.Random(seed), reachable=reachable)

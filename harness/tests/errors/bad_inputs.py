@@ -33,6 +33,12 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--data {proc}", 3, "touchstone broker: "),
         ("--host nosuch.invalid", 3, "cannot listen on nosuch.invalid"),
         ("--add-scram nonsense", 4, "nonsense"),
+        ("--properties {missing}", 4, "No such file or directory"),
+        ("--properties {folder}", 4, "not a file"),
+        ("--properties /dev/zero", 4, "not a file"),
+        ("--properties {escape}", 4, "Malformed"),
+        ("--properties {server}", 4, "refused, for the reasons above: num.partitions=many, no"),
+        ("--properties {server} --release 9.9", 4, "no persona for '9.9'; there are 1.0"),
         ("--nosuch", 4, "No such option"),
     ),
     "judge": (

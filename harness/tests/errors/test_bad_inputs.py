@@ -34,6 +34,7 @@ def files(tmp_path_factory):
     made = tmp_path_factory.mktemp("bad")
     texts = {
         "empty": b"", "noise": NOISE, "json": b"{}", "list": b"[]", "text": b"some words\n",
+        "escape": b"a=\\u12", "server": b"num.partitions=many\nnode.id=never\n",
         "half": b'{"row":"hea', "pins": b"[[known]]\n", "toml.toml": b"x = [",
         "bad.toml": b'name = "m"\nabout = "A"\nversion = "1"\nadress = "localhost:9092"\n',
         "half.jsonl": b'{"row":"hea', "half.bundle.json": b'{"bundle": 1, ', "noise.jsonl": NOISE,

@@ -31,9 +31,14 @@ UNLISTED = frozenset(
 )
 
 
+def is_unlisted(name: str) -> bool:
+    """Whether Kafka obeys it, though DescribeConfigs does not list it as a setting of its own."""
+    return name in UNLISTED or name.startswith(PREFIXES)
+
+
 def complaint(name: str) -> str | None:
     """Return what is wrong with a name that no release of Kafka has; None for every other."""
-    if name in UNLISTED or name.startswith(PREFIXES):
+    if is_unlisted(name):
         return None
     known = {one for release in RELEASES for one in broker_definitions(release)}
     return None if name in known else f"no Kafka has a setting {name!r}{nearest(name, known)}"

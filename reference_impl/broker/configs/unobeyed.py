@@ -61,7 +61,7 @@ REFUSED: Mapping[str, Refusal] = {
 
 # What nothing here acts on either, by the beginning of its name, and why that harms nobody.
 HARMLESS: Mapping[str, str] = {
-    r"sasl\.(client|jaas|login|kerberos|mechanism\.controller)": (
+    r"sasl\.(client|kerberos|mechanism\.controller|login\.(?!callback|class))": (
         "it acts on clients, or on mechanisms that are refused"
     ),
     r"sasl\.oauthbearer\.(assertion|client|jwt\.retriever|scope$|token)": (
@@ -74,7 +74,7 @@ HARMLESS: Mapping[str, str] = {
     r"password\.encoder\.": "no password is stored",
     r"remote\.|follower\.fetch\.last\.tiered": "it acts with remote storage, which is refused",
     r"alter\.config\.policy\.kraft": "it acts with a policy, which is refused",
-    r"(early\.start|control\.plane|controller)\.listener": (
+    r"(early\.start|control\.plane)\.listener": (
         "brokers of one process reach one another without a listener"
     ),
     r"advertised\.(host\.name|port)|host\.name": "addresses are those of the command line",
@@ -82,14 +82,16 @@ HARMLESS: Mapping[str, str] = {
         "the metadata log is in this process"
     ),
     r"broker\.heartbeat|broker\.id\.generation": "membership is told at once",
-    r"zookeeper\.": "of a session that its client library keeps",
-    r"socket\.|replica\.socket|queued\.max\.requests": "buffers and queues are sized by the system",
+    r"zookeeper\.(?!connect$|session)": "of a session that its client library keeps",
+    r"(replica\.)?socket\.(?!request|timeout)|queued\.max\.requests": (
+        "buffers and queues are sized by the system"
+    ),
     r"[a-z.]*purgatory\.purge": "what waits is let go when it is done",
     r"(replication|alter\.log)[a-z.]*quota\.window": (
         "rates of replicas are averaged over Kafka's default windows"
     ),
     r"[a-z.]*threads$": "one thread serves",
-    r"[a-z.]*(segment\.bytes|compression\.codec|load\.buffer|cached\.buffer)": (
+    r"[a-z.]*(compression\.codec|cached\.buffer)|share\.coordinator\.load": (
         "how an internal topic is laid out or read is nobody's contract"
     ),
     r"[a-z.]*append\.linger": "records are appended at once",
@@ -102,21 +104,25 @@ HARMLESS: Mapping[str, str] = {
     r"transaction\.partition\.verification": "it is always verified",
     r"group\.(consumer|share)\.assignors": "the assignors are Kafka's own",
 }
-_HARMLESS = re.compile("|".join(f"(?:{pattern})" for pattern in HARMLESS))
+_HARMLESS = {re.compile(pattern): why for pattern, why in HARMLESS.items()}
 
 
-def is_harmless(name: str) -> bool:
-    return _HARMLESS.match(name) is not None
+def harmless(name: str) -> str | None:
+    """Return why it harms nobody that nothing acts on this setting; None where something does, or
+    where it may be refused.
+    """
+    return next((why for pattern, why in _HARMLESS.items() if pattern.match(name)), None)
+
+
+def refusal(name: str, value: str) -> str | None:
+    """Return why this value of a setting ends the start; None where it does not."""
+    found = REFUSED.get(name)
+    return None if found is None or value.strip() in found.harmless else found.why
 
 
 def check(config: Mapping[str, str]) -> None:
     """Raise ValueError, with one line that names the setting, for the first that is refused."""
     for name, value in config.items():
-        refusal = REFUSED.get(name)
-        if refusal is not None and value.strip() not in refusal.harmless:
-            raise ValueError(_line(name, value, refusal.why))
+        if why := refusal(name, value):
+            raise ValueError(f"{name}={value} is not obeyed, so it is refused: {why}")
     ListenerSettings.of(config)
-
-
-def _line(name: str, value: str, why: str) -> str:
-    return f"{name}={value} is not obeyed, so it is refused: {why}"

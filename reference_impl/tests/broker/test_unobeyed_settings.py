@@ -53,13 +53,20 @@ def test_every_setting_of_a_release_is_obeyed_harmless_or_refused(release):
         for name in config_view.broker_definitions(release)
         if not acted_on(release, name)
         and name not in unobeyed.REFUSED
-        and not unobeyed.is_harmless(name)
+        and unobeyed.harmless(name) is None
     ]
     assert unknown == []
 
 
 def test_what_is_refused_is_acted_on_nowhere():
     assert [name for name in unobeyed.REFUSED if f'"{name}"' in SOURCE] == []
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_is_called_harmless_is_acted_on_nowhere(release):
+    """Who brings a whole server.properties is told so of each of its lines."""
+    names = [name for name in config_view.broker_definitions(release) if acted_on(release, name)]
+    assert [name for name in names if unobeyed.harmless(name)] == []
 
 
 def test_every_reason_is_needed():
