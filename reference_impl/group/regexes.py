@@ -31,7 +31,22 @@ _ESCAPES = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _CATEGORIES = {  # the letter of a kind, and those of its parts
     "C": "cfos", "L": "lmotu", "M": "cen", "N": "dlo", "P": "cdefios", "S": "ckmo", "Z": "lps",
 }  # fmt: skip
-_SCRIPTS = {"Any", "Arabic", "Common", "Cyrillic", "Greek", "Han", "Hebrew", "Latin", "Thai"}
+_SCRIPTS = {  # those of Unicode 6.0, which re2j 1.8 has; RE2 knows newer ones
+    "Any", "Arabic", "Armenian", "Avestan", "Balinese", "Bamum", "Batak", "Bengali",
+    "Bopomofo", "Brahmi", "Braille", "Buginese", "Buhid", "Canadian_Aboriginal", "Carian",
+    "Cham", "Cherokee", "Common", "Coptic", "Cuneiform", "Cypriot", "Cyrillic", "Deseret",
+    "Devanagari", "Egyptian_Hieroglyphs", "Ethiopic", "Georgian", "Glagolitic", "Gothic",
+    "Greek", "Gujarati", "Gurmukhi", "Han", "Hangul", "Hanunoo", "Hebrew", "Hiragana",
+    "Imperial_Aramaic", "Inherited", "Inscriptional_Pahlavi", "Inscriptional_Parthian",
+    "Javanese", "Kaithi", "Kannada", "Katakana", "Kayah_Li", "Kharoshthi", "Khmer", "Lao",
+    "Latin", "Lepcha", "Limbu", "Linear_B", "Lisu", "Lycian", "Lydian", "Malayalam",
+    "Mandaic", "Meetei_Mayek", "Mongolian", "Myanmar", "New_Tai_Lue", "Nko", "Ogham",
+    "Ol_Chiki", "Old_Italic", "Old_Persian", "Old_South_Arabian", "Old_Turkic", "Oriya",
+    "Osmanya", "Phags_Pa", "Phoenician", "Rejang", "Runic", "Samaritan", "Saurashtra",
+    "Shavian", "Sinhala", "Sundanese", "Syloti_Nagri", "Syriac", "Tagalog", "Tagbanwa",
+    "Tai_Le", "Tai_Tham", "Tai_Viet", "Tamil", "Telugu", "Thaana", "Thai", "Tibetan",
+    "Tifinagh", "Ugaritic", "Unknown", "Vai", "Yi",
+}  # fmt: skip
 _NAME = re.compile(r"[0-9A-Za-z_]+")
 
 
