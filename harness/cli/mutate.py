@@ -1,4 +1,4 @@
-"""`touchstone mutate`: small defects made by rule in our broker, and which of them no case sees."""
+"""`touchstone mutate`: small defects made by rule in our pair, and which of them no case sees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from touchstone.harness.mutation.campaign import (
     Result,
 )
 from touchstone.harness.mutation.operators import Mutant
-from touchstone.harness.mutation.reach import NO_ROOMS, ROOMS, Reach
+from touchstone.harness.mutation.reach import Reach
+from touchstone.harness.mutation.subjects import SUBJECTS, Subject
 from touchstone.harness.writable import write_whole
 from touchstone.reference_impl.broker.personas import RELEASES
 
@@ -36,7 +37,10 @@ OUTCOMES = (KILLED, HANGS, SURVIVED, UNREACHED)
 
 @click.command("mutate")
 @click.argument("rooms", nargs=-1, metavar="[ROOM]...")
-@click.option("--release", default="4.3", type=click.Choice(RELEASES), help="The broker to harm.")
+@click.option("--of", "role", default="broker", type=click.Choice(list(SUBJECTS)),
+              help="Whom to harm.", show_default=True)  # fmt: skip
+@click.option("--release", default="4.3", type=click.Choice(RELEASES),
+              help="What the broker is.")  # fmt: skip
 @click.option("--sample", type=click.IntRange(1), help="So many mutants by chance; default all.")
 @click.option("--seed", default=0, type=click.IntRange(0), help="Of that chance.")
 @click.option("--seconds", default=30.0, type=Finite(min=1),
@@ -50,21 +54,26 @@ OUTCOMES = (KILLED, HANGS, SURVIVED, UNREACHED)
 @click.option("--fail-under", type=PERCENT, default=0.0, metavar="PERCENT",
               help="Of all mutants, and of each room.")  # fmt: skip
 def command(
-    rooms: tuple[str, ...], release: str, sample: int | None, seed: int, seconds: float, jobs: int,
-    out: Path | None, kept: Path | None, fail_under: float,
+    rooms: tuple[str, ...], role: str, release: str, sample: int | None, seed: int, seconds: float,
+    jobs: int, out: Path | None, kept: Path | None, fail_under: float,
 ) -> None:  # fmt: skip
-    """Plant small defects in the reference broker, one at a time, and see whether a case differs.
+    """Plant small defects in the reference broker or client, one at a time, and see whether a case
+    differs.
 
-    ROOM is a package or module of reference_impl, as log or broker.security; default all that the
-    broker consists of. Exit 0: done; 1: less was caught than --fail-under asks for.
+    ROOM is a package or module of reference_impl, as log or broker.security or client; default all
+    that the broker, or the client, consists of. Exit 0: done; 1: less was caught than --fail-under
+    asks for.
     """
-    mutants = _mutants(rooms or ROOMS)
+    subject = SUBJECTS[role](release)
+    mutants = _mutants(rooms or subject.rooms, subject.left_out)
+    if not mutants:
+        raise click.UsageError(f"nothing in {', '.join(rooms)} can be changed")
     if sample is not None and sample < len(mutants):
         mutants = random.Random(seed).sample(mutants, sample)
-    click.echo(f"{len(mutants)} mutants of {release}, {jobs} at a time", err=True)
-    found = _reach(release, jobs, kept)
+    click.echo(f"{len(mutants)} mutants of the {role}, {release}, {jobs} at a time", err=True)
+    found = _reach(subject, jobs, kept)
     results = []
-    played = Campaign(release, found, seconds)
+    played = Campaign(subject, found, seconds)
     for one in played.run(mutants, jobs):
         results.append(one)
         _tell(one, len(results), len(mutants))
@@ -77,7 +86,7 @@ def command(
     sys.exit(LITTLE if little else 0)
 
 
-def _mutants(rooms: Iterable[str]) -> list[tuple[Place, Mutant]]:
+def _mutants(rooms: Iterable[str], left_out: tuple[str, ...]) -> list[tuple[Place, Mutant]]:
     """Every mutant of these rooms. Raises UsageError for one that does not exist."""
     found = []
     for room in rooms:
@@ -86,19 +95,19 @@ def _mutants(rooms: Iterable[str]) -> list[tuple[Place, Mutant]]:
         except ModuleNotFoundError as error:
             raise click.UsageError(f"no room {room!r} in the reference pair: {error}") from error
         for name in names:
-            if not name.removeprefix(f"{planting.PAIR}.").startswith(NO_ROOMS):
+            if not name.removeprefix(f"{planting.PAIR}.").startswith(left_out):
                 place = Place(room, name, planting.source(name))
                 found += [(place, mutant) for mutant in place.source.mutants]
     return found
 
 
-def _reach(release: str, jobs: int, kept: Path | None) -> Reach:
+def _reach(subject: Subject, jobs: int, kept: Path | None) -> Reach:
     if kept is not None and kept.exists():
         try:
             return Reach.read(kept.read_text("utf-8"))
         except ValueError as error:
             raise click.UsageError(f"{kept} is no measure of cases: {error}") from error
-    found = campaign.measured(release, jobs, lambda line: click.echo(line, err=True))
+    found = campaign.measured(subject, jobs, lambda line: click.echo(line, err=True))
     if kept is not None:
         write_whole(kept, found.written())
     return found

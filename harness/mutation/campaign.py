@@ -16,15 +16,11 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from touchstone.harness.judgement.verdict import BROKEN, DIVERGES
-from touchstone.harness.model.case import Case, run_case
-from touchstone.harness.mutation import planting, reach
 from touchstone.harness.mutation.operators import Mutant, Source
 from touchstone.harness.mutation.reach import Reach
-from touchstone.harness.run.oracles import Recorded
+from touchstone.harness.mutation.subjects import Subject
 
 KILLED, SURVIVED, HANGS, UNREACHED = "killed", "survived", "hangs", "unreached"
-RED = (DIVERGES, BROKEN)
 TIMES_SLOWER, LEAST_S = 10, 60.0
 """A mutant hangs when its cases take so many times as long as they did without it, and this long at
 the least: beside others on a busy machine."""
@@ -57,13 +53,13 @@ class Result:
     reason: str = ""
 
 
-def measured(release: str, parts: int, tell: Callable[[str], None]) -> Reach:
+def measured(subject: Subject, parts: int, tell: Callable[[str], None]) -> Reach:
     """Which cases run which functions, asked in so many processes side by side."""
     found = Reach()
     readers = {}
     for part in range(parts):
         reader, writer = _FORK.Pipe(duplex=False)
-        process = _FORK.Process(target=_measure, args=(writer, release, part, parts))
+        process = _FORK.Process(target=_measure, args=(writer, subject, part, parts))
         process.start()
         writer.close()
         readers[reader] = process
@@ -84,26 +80,24 @@ def measured(release: str, parts: int, tell: Callable[[str], None]) -> Reach:
     return found
 
 
-def _measure(writer: Connection, release: str, part: int, parts: int) -> None:
+def _measure(writer: Connection, subject: Subject, part: int, parts: int) -> None:
     _quietly()
-    for one in reach.measure(release, part, parts):
+    for one in subject.measure(part, parts):
         writer.send(one)
     writer.close()
     os._exit(0)
 
 
 class Campaign:
-    """Judges mutants of one release's broker; made once everything is imported."""
+    """Judges mutants of a subject; made once everything is imported."""
 
-    def __init__(self, release: str, found: Reach, most_s: float) -> None:
+    def __init__(self, subject: Subject, found: Reach, most_s: float) -> None:
         """`most_s`: of one mutant's cases, as long as they took without it."""
-        self.release, self.reach, self.most_s = release, found, most_s
+        self.subject, self.reach, self.most_s = subject, found, most_s
         self.wall_s = 0.0  # of the last run
-        judge = reach.judge_of(release)
-        self.cases = {case.id: (case, function) for case, function in reach.default_cases(judge)}
-        assert isinstance(judge.oracle, Recorded)
-        for suite in {case.claim.suite for case, _ in self.cases.values()}:
-            judge.oracle.store.cases(suite)  # read here, it is read once
+        judge = subject.judge()
+        self.cases = {case.id: (case, function) for case, function in subject.cases(judge)}
+        subject.prepare(judge)  # here, it is done once
 
     def run(self, mutants: Sequence[tuple[Place, Mutant]], jobs: int) -> Iterator[Result]:
         """Each mutant's result as it comes, so many of them at a time."""
@@ -142,14 +136,16 @@ class Campaign:
 
     def ask(self, place: Place, mutant: Mutant, ids: Sequence[str]) -> tuple[str, int, str, str]:
         """In a process of its own: plant, and ask until one differs."""
-        planting.plant(place.module, place.source, mutant)
-        judge = reach.judge_of(self.release)
-        for asked, id in enumerate(ids, 1):
-            case, function = self.cases[id]
-            verdict = run_case(function, Case(case, judge)).verdict
-            if verdict.kind in RED:
-                return KILLED, asked, id, f"{verdict.kind}: {verdict.reason}"
-        return SURVIVED, len(ids), "", ""
+        self.subject.plant(place.module, place.source, mutant)
+        judge = self.subject.judge()
+        try:
+            for asked, id in enumerate(ids, 1):
+                case, function = self.cases[id]
+                if red := self.subject.red(function, case, judge):
+                    return KILLED, asked, id, red
+            return SURVIVED, len(ids), "", ""
+        finally:
+            judge.close()
 
 
 class _Running:

@@ -1,8 +1,8 @@
 """Which cases run which function of the pair, and how long each case takes.
 
 Asked once per tree and release: in forked processes side by side, one case at a time in each, under
-a profile hook of the threads that our broker starts. A case that does not conform to begin with can
-tell nothing about a defect and is left out.
+a profile hook (`subjects`). A case that does not conform to begin with can tell nothing about a
+defect and is left out.
 
 A rejected road: lines in place of functions. Python 3.11 has only `sys.settrace` for it, which
 makes the broker forty times slower, and a case that runs a function runs most of its lines.
@@ -11,24 +11,18 @@ makes the broker forty times slower, and a case that runs a function runs most o
 from __future__ import annotations
 
 import json
-import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
 
-from touchstone.harness.judgement.verdict import CONFORMS
-from touchstone.harness.model.case import Case, run_case
-from touchstone.harness.model.claim import CaseId
-from touchstone.harness.mutation import planting
+from touchstone.harness.model.claim import CaseId, Claim
 from touchstone.harness.mutation.planting import Place
-from touchstone.harness.run import detection
-from touchstone.harness.run.judge import Judge, judge_for
+from touchstone.harness.run.client_judge import ClientJudge
+from touchstone.harness.run.judge import Judge
 
-DEADLINE_S = 10.0
-ROOMS = ("broker", "cluster", "group", "log", "security", "share", "txn", "wire")
-NO_ROOMS = ("broker.defects", "broker.faults")  # which are there to be defects
+AnyJudge = Judge | ClientJudge
+Measured = tuple[str, float, set[Place] | None]  # case, seconds; None: it does not conform
 
 
 @dataclass
@@ -66,40 +60,16 @@ class Reach:
         return sum(place[0] == module for place in self.places[id])
 
 
-def judge_of(release: str) -> Judge:
-    """A judge of our broker, which asks again what differs: chance kills no mutant."""
-    return judge_for(f"reference@{release}", nonce="mutation", deadline_s=DEADLINE_S, again=1)
-
-
-def default_cases(judge: Judge) -> list[tuple[CaseId, Any]]:
+def newest(functions: Iterable[tuple[Claim, Any]], judge: AnyJudge) -> list[tuple[CaseId, Any]]:
     """One case for each claim and set of parameters, in the newest version, with its function."""
-    newest: dict[tuple[str, str], tuple[CaseId, Any]] = {}
-    for claim, function in detection.functions().values():
+    found: dict[tuple[str, str], tuple[CaseId, Any]] = {}
+    for claim, function in functions:
         for case in judge.cases(claim):
-            newest[claim.id, repr(sorted(case.params.items()))] = case, function
-    return list(newest.values())
+            found[claim.id, repr(sorted(case.params.items()))] = case, function
+    return list(found.values())
 
 
-def measure(release: str, part: int, parts: int) -> Iterator[tuple[str, float, set[Place] | None]]:
-    """(case id, seconds, places; None where it does not conform) of every `parts`-th case."""
-    places = planting.functions(name for room in ROOMS for name in planting.modules(room))
-    hook = _Hook(places)
-    threading.setprofile(hook)
-    judge = judge_of(release)
-    try:
-        for case, function in default_cases(judge)[part::parts]:
-            hook.seen = set()
-            began = time.monotonic()
-            conforms = run_case(function, Case(case, judge)).verdict.kind == CONFORMS
-            seen = list(hook.seen)  # at once: a broker's thread may be adding
-            found = {places[code] for code in seen} if conforms else None
-            yield case.id, time.monotonic() - began, found
-    finally:
-        threading.setprofile(None)
-        judge.close()
-
-
-class _Hook:
+class Hook:
     """Notes the code of each function that is called, in every thread that starts from now on."""
 
     def __init__(self, known: Mapping[CodeType, Place]) -> None:

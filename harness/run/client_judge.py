@@ -115,10 +115,14 @@ class ClientJudge:
         self._refused = 0
         return self.adapter
 
-    def close(self, *, interrupted: bool = False) -> list[str]:
-        """End what was started."""
+    def end_adapter(self) -> None:
+        """End the client's process; the next case starts another."""
         if self.adapter is not None:
             self.adapter.end()
+
+    def close(self, *, interrupted: bool = False) -> list[str]:
+        """End what was started."""
+        self.end_adapter()
         self.target.stop()
         return []
 

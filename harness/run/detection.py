@@ -43,13 +43,13 @@ class Detection:
 
 
 @functools.cache
-def functions() -> dict[str, tuple[Claim, object]]:
-    """Every claim about brokers by its id, with its function; a client's defects are elsewhere."""
+def functions(role: str = BROKER_ROLE) -> dict[str, tuple[Claim, object]]:
+    """Every claim about brokers, or clients, by its id, with its function."""
     found = {}
     for name in sorted(ledger.test_modules()):
         for thing in vars(importlib.import_module(module_of(name))).values():
             claim = claim_of(thing)
-            if claim is None or claim.role != BROKER_ROLE:
+            if claim is None or claim.role != role:
                 continue
             if claim.where.startswith(f"{name}."):
                 found[claim.id] = claim, thing

@@ -18,7 +18,9 @@ from touchstone.suites.kit.clients import (
 # (murmur2(key) & 0x7fffffff) mod 4, as Kafka's own client at 4.3.1 divides them.
 MURMUR2 = {
     "k0": 1, "k1": 1, "k2": 1, "k3": 0, "k4": 0, "k5": 0, "k6": 1, "k7": 0, "k8": 2, "k9": 0,
-    "k10": 2, "k11": 2,
+    "k10": 2, "k11": 2, "a": 0, "four": 2, "five5": 0, "sixsix": 0, "seven77": 3, "eight888": 1,
+    "nine99999": 2, "a key of twenty-three b": 1, "\u00e9": 3, "\u00fc\u00df": 1, "\u4e2d\u6587": 1,
+    "\U0001f600k": 0,
 }  # fmt: skip
 
 

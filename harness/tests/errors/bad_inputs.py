@@ -272,6 +272,9 @@ ROWS: dict[str, tuple[Row, ...]] = {
     ),
     "mutate": (
         ("nosuch", 4, "no room 'nosuch' in the reference pair"),
+        ("--of nobody", 4, "'nobody' is not one of 'broker', 'client'"),
+        ("client.errors", 4, "no room 'client.errors'"),
+        ("--of client client.defects", 4, "nothing in client.defects can be changed"),
         ("log nosuch", 4, "no room 'nosuch'"),
         ("../log", 4, "no room '../log'"),
         ("--release 9.9", 4, "'9.9' is not one of"),

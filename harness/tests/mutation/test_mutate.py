@@ -34,6 +34,30 @@ assert before != after, mutant
 assert framing.framed is held
 """
 
+CLIENTS = """
+from touchstone.harness.mutation import planting
+from touchstone.harness.mutation.campaign import Campaign, Place
+from touchstone.harness.mutation.reach import Reach
+from touchstone.harness.mutation.subjects import Clients
+
+SEES, PASSES = "producer.keys-are-divided-by-murmur2", "producer.a-given-partition-is-kept"
+(module,) = planting.modules("client.partitioner")
+source = planting.source(module)
+one = next(each for each in source.mutants if each.function == "murmur2")
+other = next(each for each in source.mutants if each.function == "worth_weighing")
+ran = {SEES: {(module, "murmur2")}, PASSES: {(module, "worth_weighing")}}
+reach = Reach(ran, dict.fromkeys(ran, 1.0))
+places = [(Place("client", module, source), mutant) for mutant in (one, other)]
+found = {each.mutant: each for each in Campaign(Clients("4.3"), reach, 30.0).run(places, 2)}
+assert (found[one].outcome, found[one].by) == ("killed", SEES), found
+assert found[other].outcome == "survived", found
+"""
+
+
+@pytest.mark.slow  # 5 s: four processes, two of them with the suites
+def test_a_mutant_of_the_client_dies_in_its_adapter():
+    subprocess.run([sys.executable, "-c", CLIENTS], check=True, timeout=600)
+
 
 def test_whoever_holds_the_function_has_the_changed_one():
     """In a process of its own, as what is planted stays."""
