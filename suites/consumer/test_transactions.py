@@ -13,11 +13,13 @@ from touchstone.suites.kit.clients import (
 )
 from touchstone.suites.kit.transactions import (
     ABORT,
+    ADDED,
     COMMIT,
     a_producer,
     add_partitions,
     ended,
     record,
+    settled,
 )
 from touchstone.suites.kit.transactions import send as send_in
 
@@ -47,6 +49,30 @@ def test_aborted_records_are_not_handed_out(case):
         assign(topic),
         reads(2),
         expect=client("consumed", client=C, field="value").is_(["before", "after"]),
+        config=QUICK,
+    )
+
+
+@claim("consumer.who-aborted-once-may-commit", evidence=("CONS-38", "KIP-98"), role="client")
+def test_who_aborted_once_may_commit(case):
+    """A read_committed consumer hands out what a producer commits before and after it aborts: an
+    aborted transaction begins at its first offset and ends at its marker.
+    """
+    topic, transaction = case.topic(), case.transactional_id()
+    steps = [a_topic(topic), a_producer(transaction)]
+    for at, (word, how) in enumerate([("first", COMMIT), ("aborted", ABORT), ("second", COMMIT)]):
+        steps += [
+            settled(add_partitions(transaction, topic, 0, name=f"add for {word}"), ADDED),
+            send_in(transaction, topic, record(word.encode(), at), name=f"send {word}"),
+            ended(transaction, how, f"end of {word}"),
+        ]
+    return case.scenario(
+        *steps,
+        stored(topic, "after"),
+        consumer(config={"isolation.level": "read_committed"}),
+        assign(topic),
+        reads(3),
+        expect=client("consumed", client=C, field="value").is_(["first", "second", "after"]),
         config=QUICK,
     )
 
