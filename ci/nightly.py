@@ -53,9 +53,12 @@ def suites_on(target: str, results: Path) -> Job:
 
 
 def suites_on_aged(name: str, results: Path, seed: int) -> Job:
-    """A cluster that has lived as this seed says, judged by its address, one case a claim."""
+    """A cluster that has lived as this seed says, judged by its address, one case a claim; where
+    its life has a listener with a login, by that one.
+    """
     suites = (sys.executable, "-m", "pytest", "-q", "suites/", "--newest", "--again", "1")
-    judged = (*suites, "--target", "{address}", "--results", str(results))
+    where = ("--target", "{secured}", "--command-config", "{config}")
+    judged = (*suites, *where, "--results", str(results))
     aged = ("-m", "touchstone", "age", f"kafka@{name}", "--seed", str(seed), "--brokers", "1")
     return Job(f"suites on kafka@{name}, aged by seed {seed}", (*aged, "--", *judged))
 

@@ -21,6 +21,7 @@ from touchstone.fuzz.watches.watch import Watched
 from touchstone.fuzz.world import World
 from touchstone.harness import shown
 from touchstone.harness.model.target import Address, Shape, Target, Unavailable, Versions
+from touchstone.harness.targets import reach
 from touchstone.harness.targets.child import Child
 
 CONTROLLED_SHUTDOWN = 7
@@ -168,4 +169,6 @@ class RunningTarget:
 
     def pairs(self) -> list[Pair]:
         """The (API key, version) pairs that it is sent."""
-        return served_pairs(self.target.release, self.listed())
+        login = reach.login_of(self.where.address) if self.where.address else None
+        logs_in = login is not None and login.authenticates
+        return served_pairs(self.target.release, self.listed(), authenticated=logs_in)

@@ -31,11 +31,21 @@ SMALL_CLUSTER = {
 """Of a target that we start: neither a mutated name nor a long run makes it grow."""
 
 
-def served_pairs(release: str | None, listed: Versions) -> list[Pair]:
-    """The (API key, version) pairs that the target serves and that do it no harm."""
+SASL_HANDSHAKE = 17
+
+
+def served_pairs(
+    release: str | None, listed: Versions, *, authenticated: bool = False
+) -> list[Pair]:
+    """Return the (API key, version) pairs that the target serves and that do it no harm.
+
+    On a connection that is `authenticated` by SASL, whose session may have an end (a bearer token
+    has one), a SaslHandshake begins a second login (KIP-368), and all that the connection carries
+    is refused until that is over: such are not asked there.
+    """
     nearest = release or advertised.nearest(listed)
-    ranges = {key: advertised.served(nearest, key, listed) for key in listed}
-    return harmless(pairs_of(ranges))
+    asked = [key for key in listed if not (authenticated and key == SASL_HANDSHAKE)]
+    return harmless(pairs_of({key: advertised.served(nearest, key, listed) for key in asked}))
 
 
 def recorded_for(target: Target) -> dict[str, str] | None:

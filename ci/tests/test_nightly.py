@@ -36,13 +36,14 @@ def test_a_night_compares_the_oldest_and_the_newest_persona_with_kafka() -> None
     }
 
 
-def test_a_night_ages_every_release_by_its_seed_and_judges_it_by_its_address() -> None:
+def test_a_night_ages_every_release_by_its_seed_and_judges_it_where_it_wants_a_login() -> None:
     jobs = [job for job in nightly.night(Path("nights"), 2, seed=7) if "age" in job.argv]
     assert [job.argv[3] for job in jobs] == [f"kafka@{name}" for name in nightly.releases()]
     for job in jobs:
         own, judged = job.argv[: job.argv.index("--")], job.argv[job.argv.index("--") + 1 :]
         assert own[own.index("--seed") + 1] == "7"
-        assert judged[judged.index("--target") + 1] == "{address}"
+        assert judged[judged.index("--target") + 1] == "{secured}"
+        assert judged[judged.index("--command-config") + 1] == "{config}"
 
 
 def test_jobs_that_the_budget_does_not_reach_are_incomplete(

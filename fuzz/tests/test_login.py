@@ -11,6 +11,8 @@ from touchstone.fuzz.lanes import Planned
 from touchstone.fuzz.oracles import sent_frame
 from touchstone.fuzz.outcome import CLOSED, KEPT
 from touchstone.fuzz.runner import Link, frame_of, is_alive
+from touchstone.fuzz.running import Reach, RunningTarget
+from touchstone.fuzz.targets import SASL_HANDSHAKE
 from touchstone.harness.tests.targets.secured import secured
 
 LISTENERS = ("PLAINTEXT", "SASL_PLAINTEXT", "SASL_SSL", "SSL")
@@ -49,3 +51,20 @@ def test_many_connections_at_once_have_the_same(broker, listener):
     with Engine(broker.address(listener), connections=4, timeout_s=30) as engine:
         found = [(one.end, len(one.answers)) for _, one in engine.play(planned)]
     assert found == [(end, answers) for _, end, answers in CASES.values()] * 8
+
+
+def test_a_handshake_ends_a_connection_whose_session_has_an_end():
+    """It begins a second login, for which there is no such mechanism."""
+    with secured(connections_max_reauth_ms="3600000") as broker:
+        broker.target("SASL_SSL", broker.properties("SASL_SSL"))
+        with Link(*broker.address("SASL_SSL"), timeout_s=30) as link:
+            outcome = link.play([frame_of(SASL_HANDSHAKE, 0, {"mechanism": ""})])
+    assert outcome.end == CLOSED
+
+
+@pytest.mark.parametrize("listener", LISTENERS)
+def test_nobody_who_is_logged_in_is_asked_to_log_in_again(broker, listener):
+    given = broker.properties(listener) if listener != "PLAINTEXT" else None
+    with RunningTarget(broker.target(listener, given), Reach()) as running:
+        asked = {pair.key for pair in running.pairs()}
+    assert (SASL_HANDSHAKE in asked) is not listener.startswith("SASL")

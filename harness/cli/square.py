@@ -72,11 +72,16 @@ def _corners(
 ) -> list[Corner]:  # fmt: skip
     """Each client on each broker; nothing is started yet. Raises UnknownTarget. A broker that runs
     is held against the release if it is `asked` for, else against the one that it is most like.
+    Ends the program if one that was named is not there, or refuses the login: no corner is left.
     """
     whose = clients or ("touchstone", square.kafkas_client(release))
     where = brokers or (f"reference@{release}", f"kafka@{release}")
     found = []
     for target in map(parse, where):
+        if brokers and (reason := target.available()):
+            why = reason.removeprefix(f"{target.name}: ")
+            click.echo(f"not run: {target.name}: {why}", err=True)
+            sys.exit(INCOMPLETE)
         against = holding.choose(target, release if asked else None)
         found += [
             Corner(adapter_file.find(client), target, nonce=f"square/{client}",

@@ -20,7 +20,7 @@ import struct
 import time
 from typing import Any, NoReturn
 
-from touchstone.harness.driver import auto_creation, deadlines
+from touchstone.harness.driver import auto_creation, deadlines, emptied
 from touchstone.harness.driver.brokers import lookup, pauses, resolved, told_ids, topic_id
 from touchstone.harness.driver.finishing import finished
 from touchstone.harness.driver.halt import Halt
@@ -32,12 +32,7 @@ from touchstone.harness.driver.words import Words, names_accepted, walk
 from touchstone.harness.model import path as paths
 from touchstone.harness.model.group_numbers import GroupNumbers
 from touchstone.harness.model.pace import NOTHING_TO_DO, Fit
-from touchstone.harness.model.placeholders import (
-    Bindings,
-    Frame,
-    Ref,
-    Unresolved,
-)
+from touchstone.harness.model.placeholders import Bindings, Frame, Ref, Unresolved
 from touchstone.harness.model.scenario import (
     Ask,
     Await,
@@ -103,7 +98,7 @@ class Run:
         self.halt, self.waits = halt or Halt(), waits
         self.deadline_s = min(deadline_s + fit.patience_ms / 1000, max(MOST_S, deadline_s))
         self.words = Words(scenario, endpoint, fit)
-        self.numbers = GroupNumbers(scenario, kafkas, self._answer)
+        self.kafkas, self.numbers = kafkas, GroupNumbers(scenario, kafkas, self._answer)
         self.events: list[Event] = []
         self.lines: dict[str, Line] = {}
         self.brokers: dict[str, int | None] = {}
@@ -146,12 +141,21 @@ class Run:
             self._give_up("unresolved", connection_of(step), f"cannot be encoded: {error}")
 
     def _ask(self, step: Ask) -> None:
-        if label(step, self.step) in self.waits.topics:
+        word = label(step, self.step)
+        if word in self.waits.topics:
             return self._make(step)
-        pending = self._request(step, wanted=step.answer)
-        if pending is not None and step.answer:
-            self._await(connection_of(step), pending, self._deadline(step))
-        return None
+        kept, until = len(self.events), time.perf_counter() + deadlines.LONGEST_S
+        while True:
+            pending = self._request(step, wanted=step.answer)
+            if pending is not None and step.answer:
+                self._await(connection_of(step), pending, self._deadline(step))
+            pause_s = emptied.again_in_s(step, word, self._answer, self.kafkas)
+            if not pause_s or time.perf_counter() + pause_s > until:
+                return None
+            more = [one for one in self.events[kept:] if one.step != self.step or not one.raw]
+            self.events[kept:] = more
+            self.bodies.pop(word, None)
+            time.sleep(pause_s)
 
     def _make(self, step: Ask) -> None:
         """Have Metadata make the topics of a CreateTopics step."""
@@ -191,7 +195,7 @@ class Run:
         if step.expect in ("answer", "any"):
             self._await(connection_of(step), pending, deadline)
         elif step.expect == "close":
-            self._await_close(connection_of(step), deadline)
+            self._await(connection_of(step), Pending(self.step, None, None, None), deadline)
         else:
             self._listen(connection_of(step), line)
 
@@ -336,10 +340,6 @@ class Run:
             self._received(connection, line, raw)
             how, raw = line.read(0)
         self._lose("closed" if how == "closed" else "reset", connection, self.step, raw)
-
-    def _await_close(self, connection: str, deadline: float) -> None:
-        never = Pending(self.step, None, None, None)
-        self._await(connection, never, deadline)
 
     def _listen(self, connection: str, line: Line, least_s: float = 0.0) -> None:
         """Looks for a bounded while at a connection from which nothing should come."""

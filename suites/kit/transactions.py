@@ -29,12 +29,13 @@ from touchstone.reference_impl.wire.errors import ErrorCode
 TRANSACTION = 1  # the type of a key in FindCoordinator
 COMMIT, ABORT = True, False
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+ABORTS_EVERY = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 # One partition each, so that a cluster is quick to make; what times out does so within a second.
 CLUSTER = {
     "transaction.state.log.num.partitions": 1,
     "offsets.topic.num.partitions": 1,
     "group.initial.rebalance.delay.ms": 0,
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": 200,
+    ABORTS_EVERY: 200,
 }
 PRODUCER, EPOCH = Ref("producer", "producer_id"), Ref("producer", "producer_epoch")
 OWN = {"producer_id": PRODUCER, "epoch": EPOCH}

@@ -14,6 +14,7 @@ from touchstone.harness.model.steps import a_topic, list_offsets
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.transactions import (
     ABORT,
+    ABORTS_EVERY,
     CLUSTER,
     COMMIT,
     PRODUCED,
@@ -31,6 +32,8 @@ from touchstone.suites.kit.transactions import (
 END = "topics[0].partitions[0].offset"
 SOON_MS, TIMEOUT_MS, LATER_MS, NEXT_MS = 1200, 3000, 2100, 1700
 ADDS = {"api": "AddPartitionsToTxn", "versions": range_("AddPartitionsToTxn", 0, 3)}
+# A coordinator that looks every ten seconds, the default, ends the clock and what it times at once.
+CLOCKS = {"config": CLUSTER, "subject": (ABORTS_EVERY,)}
 
 
 def _open(case, topic, partition, word, timeout_ms):
@@ -46,7 +49,7 @@ def _open(case, topic, partition, word, timeout_ms):
 
 
 @claim("transactions.later-partitions-do-not-put-off-the-end", evidence=("KIP-98",), **ADDS,
-       releases="3.9+", config=CLUSTER)  # fmt: skip
+       releases="3.9+", **CLOCKS)  # fmt: skip
 def test_later_partitions_do_not_put_off_the_end(case):
     """A transaction is aborted when its timeout is over since its first partition, although another
     was added meanwhile."""
@@ -69,7 +72,7 @@ def test_later_partitions_do_not_put_off_the_end(case):
 
 
 @claim("transactions.the-next-one-begins-anew", evidence=("KIP-98",),
-       releases="3.9+", config=CLUSTER, commit=(COMMIT, ABORT))  # fmt: skip
+       releases="3.9+", **CLOCKS, commit=(COMMIT, ABORT))  # fmt: skip
 def test_the_next_one_begins_anew(case):
     """A second transaction of the same producer has its whole timeout, whenever the first began,
     and its end writes a marker into its own partitions alone."""

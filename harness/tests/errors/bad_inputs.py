@@ -124,6 +124,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--client {toml}", 4, "not TOML"),
         ("--broker refrence", 4, "did you mean reference?"),
         ("--broker {bad}", 4, "did you mean address?"),
+        ("--broker 127.0.0.1:1", 3, "not run: 127.0.0.1:1: Connection refused"),
         ("--release 9.9", 4, "is not in ci/matrix.toml"),
         ("--release 4.3 --release nine", 4, "Kafka 'nine' is not in ci/matrix.toml"),
         ("--deadline 0", 4, "not in the range x>0"),
