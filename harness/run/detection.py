@@ -43,7 +43,7 @@ class Detection:
 
 
 @functools.cache
-def functions() -> dict[str, tuple[Claim, object]]:
+def functions() -> dict[str, tuple[Claim, Any]]:
     """Every claim about brokers by its id, with its function; a client's defects are elsewhere."""
     found = {}
     for name in sorted(ledger.test_modules()):
