@@ -22,6 +22,7 @@ import click
 KIT = "kit"  # what suites share: no suite
 ROOT = Path(__file__).resolve().parent.parent
 PERSONAS = Path("reference_impl/broker/personas")
+ENTRY, RECORDED = "[[release]]", "recorded"  # of ci/matrix.toml; the tier without a persona
 
 CLAIM = '''"""{title}.
 
@@ -147,14 +148,16 @@ def new_api(root: Path, key: int, name: str) -> Iterator[str]:
 def new_release(root: Path, name: str, version: str) -> Iterator[str]:
     matrix = root / "ci" / "matrix.toml"
     rows = matrix.read_text("utf-8")
-    last = tomllib.loads(rows)["release"][-1]
+    last = [one for one in tomllib.loads(rows)["release"] if one["tier"] != RECORDED][-1]
     persona = PERSONA.format(
         name=name, version=version, last=last["name"], before=last["name"].replace(".", "_")
     )
     yield "wrote " + write(root, PERSONAS / f"v{name.replace('.', '_')}.py", persona)
-    entry = rows[rows.rindex("[[release]]") :]
-    entry = entry.replace(last["version"], version).replace(f'"{last["name"]}"', f'"{name}"')
-    matrix.write_text(f"{rows.rstrip()}\n\n{entry.rstrip()}\n", encoding="utf-8")
+    head, *entries = rows.split(ENTRY)
+    others = (one for one in entries if f'name = "{name}"' not in one)  # without a persona, yet
+    entry = f'\nname = "{name}"\nversion = "{version}"\ntier = "{last["tier"]}"\n'
+    listed = (f"{ENTRY}{one.rstrip()}\n" for one in (*others, entry))
+    matrix.write_text(head + "\n".join(listed), encoding="utf-8")
     yield f"added to {matrix.relative_to(root)}"
     yield f"ask the real one:       touchstone smoke --target kafka@{name}   (ranges, features)"
     yield "what differs:           ranges and quirks, in its persona (quirks.py has their names);"

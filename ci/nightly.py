@@ -3,12 +3,13 @@
     python ci/nightly.py --hours 2 --results nightly
 
 Order matters when time is short: first real Kafka against its recordings (drift makes everything
-behind it doubtful), then the personas, then each release aged by the night's seed and judged by its
-address, then campaigns with whatever time is left, then the report over all nights kept in the
-results folder, which has a tenth of the budget and at least fifteen minutes. A step that the budget
-ends is interrupted, so that it writes what it judged; one that the budget no longer covers is
-printed as "not run: no time left". Both make the exit code 3; nothing that was not run is ever
-green.
+behind it doubtful; of the releases without a persona those that are newer than all others each
+night, the rest each once a week), then the personas, then each release aged by the night's seed and
+judged by its address, then campaigns with whatever time is left, then the report over all nights
+kept in the results folder, which has a tenth of the budget and at least fifteen minutes. A step
+that the budget ends is interrupted, so that it writes what it judged; one that the budget no longer
+covers is printed as "not run: no time left". Both make the exit code 3; nothing that was not run is
+ever green.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from touchstone.harness.exits import INCOMPLETE
 from touchstone.harness.run.tally import worst
 
 ROOT = Path(__file__).resolve().parent.parent
+MATRIX = ROOT / "ci" / "matrix.toml"
+RECORDED, WEEK = "recorded", 7  # the tier of a release without a persona; the days it is judged on
 REPORT_SHARE = 0.1
 REPORT_LEAST_S = 900.0  # a report reads all nights that were kept, however short this one was
 FUZZ_SHARE = 0.3
@@ -42,9 +45,21 @@ class Job:
 
 
 def releases() -> list[str]:
-    """Short release names of the matrix, oldest first."""
-    matrix = tomllib.loads((ROOT / "ci" / "matrix.toml").read_text())
-    return [release["name"] for release in matrix["release"]]
+    """Short names of the releases of the matrix that have a persona, oldest first."""
+    return [release["name"] for release in _matrix() if release["tier"] != RECORDED]
+
+
+def without_persona(day: int) -> list[str]:
+    """Short names of the others that are judged on this day, oldest first."""
+    entries = [(release["name"], release["tier"] == RECORDED) for release in _matrix()]
+    newest = max(at for at, (_, recorded) in enumerate(entries) if not recorded)
+    older = [name for name, recorded in entries[:newest] if recorded]
+    return [*older[day % WEEK :: WEEK], *(name for name, _ in entries[newest + 1 :])]
+
+
+def _matrix() -> list[dict[str, str]]:
+    entries: list[dict[str, str]] = tomllib.loads(MATRIX.read_text("utf-8"))["release"]
+    return entries
 
 
 def suites_on(target: str, results: Path) -> Job:
@@ -84,6 +99,7 @@ def night(results: Path, hours: float, seed: int) -> list[Job]:
     seconds = int(hours * 3600 * FUZZ_SHARE / len(fuzzed))
     return [
         *(suites_on(f"kafka@{name}", results) for name in names),
+        *(suites_on(f"kafka@{name}", results) for name in without_persona(seed)),
         *(suites_on(f"reference@{name}", results) for name in names),
         *(suites_on_aged(name, results, seed) for name in names),
         *(fuzz_on(target, seconds, seed, other) for target, other in fuzzed),

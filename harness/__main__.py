@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pin": ("harness.cli.pin:command", "Write a run's differences as accepted divergences."),
     "compare": ("harness.cli.compare:command", "Show targets side by side, by suite and cause."),
     "releases": ("harness.cli.releases:command", "Tell what changed between two releases."),
+    "bisect": ("harness.cli.bisect:command", "Name the version of Kafka that changed an answer."),
     "verify": ("harness.cli.verify:command", "Refuse a cut, mixed or unexplained result."),
     "report": ("harness.cli.report:command", "Aggregate result files with Spark into a dashboard."),
     "bench": ("harness.bench.__main__:command", "Measure against peers, side by side, in one run."),

@@ -21,6 +21,8 @@ class Options:
     oracle: str | None
     results: Path | None
     record: bool
+    missing: bool
+    written_as: str | None
     expectations: Path | None
     update_expectations: bool
     strict_known: bool

@@ -107,6 +107,7 @@ def _session(config: pytest.Config) -> Session:
             results=asked.results,
             run=asked.run,
             record=asked.record,
+            written_as=asked.written_as,
             expectations=asked.expectations,
             update_expectations=asked.update_expectations,
             ignore_pins=asked.strict_known,
@@ -191,6 +192,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=place)
     if config.stash[_STATE].asked.newest:
         _keep_newest(config, items)
+    if config.stash[_STATE].asked.missing:
+        _keep_missing(config, items)
     if config.stash[_STATE].asked.gentle:
         _keep_gentle(config, items, session)
     if session.options.shard is not None:
@@ -222,9 +225,15 @@ def _keep_gentle(config: pytest.Config, items: list[pytest.Item], session: Sessi
         f"gentle: without {counted(len(others), 'case')} that may kill a broker or change what is"
         " everybody's; no setting of the target is changed"
     )
+    _leave_out(config, items, others)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], others: list[pytest.Item]) -> None:
+    """Take some items away, which are then told as deselected."""
     if others:
         config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if item not in others]
+        gone = {id(item) for item in others}
+        items[:] = [item for item in items if id(item) not in gone]
 
 
 def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -240,10 +249,13 @@ def _keep_newest(config: pytest.Config, items: list[pytest.Item]) -> None:
         if key not in newest or rank >= newest[key][0]:
             newest[key] = rank, item
     kept = {id(item) for _, item in newest.values()}
-    others = [item for item in items if _case(item) is not None and id(item) not in kept]
-    if others:
-        config.hook.pytest_deselected(items=others)
-        items[:] = [item for item in items if _case(item) is None or id(item) in kept]
+    _leave_out(config, items, [one for one in items if _case(one) and id(one) not in kept])
+
+
+def _keep_missing(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without the cases that the target's own version is recorded for as they stand."""
+    known = [it for it in items if (case := _case(it)) and case.judge.has(_function(it), case.case)]
+    _leave_out(config, items, known)
 
 
 def _keep_part(config: pytest.Config, items: list[pytest.Item], shard: Shard) -> None:

@@ -53,6 +53,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "help": "store the target's answers in suites/recordings/; run it through touchstone "
                 "record",
     },
+    "missing": {
+        "action": "store_true",
+        "help": "with --record: only what is not recorded of this version, or has changed since",
+    },
+    "written-as": {
+        "metavar": "V",
+        "help": "with --record, of a release without a persona: the release as for which the cases "
+                "are written",
+    },
     "expectations": {
         "metavar": "FILE", "type": Path,
         "help": "accepted divergences of this target, beside harness/known/",

@@ -161,7 +161,7 @@ def kips_page() -> str:
 def recordings_page() -> str:
     """Which Kafka gave the recorded answers."""
     listed = []
-    for release in advertised.tables():
+    for release in advertised.every():
         store = Store(release)
         suites = sorted({one.suite for one in claims()})
         number = sum(len(store.cases(suite)) for suite in suites)
@@ -173,7 +173,8 @@ def recordings_page() -> str:
     return page(
         "# Recordings",
         "Real Kafka's answers are stored with the suites, byte for byte. Each says which jar gave "
-        "it. `touchstone record --check` counts them; "
+        "it. `touchstone record --check` counts them. Of a release without a persona one case a "
+        "claim is recorded, which may say that its answer is that of a neighbour; "
         "[how to record](../howto/record.md) says how they are made.",
         table(("release", "version", "jar", "Java", "cases of the release"), listed),
     )

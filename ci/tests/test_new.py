@@ -94,6 +94,20 @@ def test_a_release_is_as_the_one_before_until_it_says_otherwise(tree):
     assert quirks and (quirks, settings) == _seen_with(tree, BEFORE)
 
 
+def test_a_release_that_was_recorded_alone_gets_a_persona(tree):
+    matrix = tree / "ci" / "matrix.toml"
+    before = tomllib.loads(matrix.read_text("utf-8"))["release"]
+    entry = '[[release]]\nname = "9.9"\nversion = "9.9.0"\ntier = "recorded"\n'
+    text = matrix.read_text("utf-8")
+    head, mark, rest = text.partition("[[release]]")
+    matrix.write_text(f"{head}{entry}\n{mark}{rest}", encoding="utf-8")
+    list(new.new_release(tree, "9.9", "9.9.1"))
+    after = tomllib.loads(matrix.read_text("utf-8"))["release"]
+    assert after == [*before, {"name": "9.9", "version": "9.9.1", "tier": "live"}]
+    assert matrix.read_text("utf-8").startswith(head)
+    assert matrix.read_text("utf-8").count("\n\n[[release]]") == len(after)
+
+
 def test_a_release_says_in_its_own_file_what_changed(tree):
     list(new.new_release(tree, "9.9", "9.9.0"))
     file = tree / PERSONAS / "v9_9.py"

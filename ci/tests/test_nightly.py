@@ -24,7 +24,22 @@ def test_a_night_runs_every_release_live_before_any_persona() -> None:
     names = [job.name for job in nightly.night(Path("nights"), 2, seed=1)]
     live = [name for name in names if name.startswith("suites on kafka@") and "aged" not in name]
     assert names[: len(live)] == live
-    assert len(live) == len(nightly.releases()) >= 5
+    assert len(live) - len(nightly.without_persona(1)) == len(nightly.releases()) >= 5
+
+
+def test_a_release_without_a_persona_is_judged_once_a_week_and_the_newest_each_night(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    older = [f"3.{minor}" for minor in range(9)]
+    rows = [(name, "recorded") for name in older] + [("3.9", "nightly"), ("4.0", "recorded")]
+    text = "".join(f'[[release]]\nname = "{name}"\ntier = "{tier}"\n' for name, tier in rows)
+    (tmp_path / "matrix.toml").write_text(text)
+    monkeypatch.setattr(nightly, "MATRIX", tmp_path / "matrix.toml")
+    assert nightly.releases() == ["3.9"]
+    week = [nightly.without_persona(day) for day in range(20000, 20007)]
+    assert all(night[-1] == "4.0" for night in week)
+    assert sorted(name for night in week for name in night[:-1]) == older
+    assert nightly.without_persona(20007) == week[0]
 
 
 def test_a_night_compares_the_oldest_and_the_newest_persona_with_kafka() -> None:

@@ -38,7 +38,7 @@ _LOGINS = {  # login modules and their options
 def _release(ctx: click.Context, parameter: click.Parameter, word: str) -> Release:
     if not word.startswith(KAFKA):
         raise click.BadParameter(f"{word!r} is not kafka@VERSION: it ages what it has started")
-    return matrix.release(word.removeprefix(KAFKA))
+    return matrix.persona(word.removeprefix(KAFKA))
 
 
 @click.command(

@@ -7,6 +7,7 @@ expectation are those that its function returns for its newest case.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import textwrap
@@ -18,8 +19,9 @@ from touchstone.checkout import ROOT
 from touchstone.harness import exits
 from touchstone.harness.cli.coverage import all_claims
 from touchstone.harness.judgement import expectations
-from touchstone.harness.model import advertised, ledger, scenario
+from touchstone.harness.model import advertised, between, ledger, scenario
 from touchstone.harness.model.claim import CLIENT_ROLE, CaseId, Claim, module_of
+from touchstone.harness.model.recordings import Store
 from touchstone.harness.names import did_you_mean
 from touchstone.harness.run import dry
 
@@ -66,6 +68,7 @@ def of_claim(one: Claim) -> Iterator[str]:
         "level": one.level,
         "API": one.api,
         "cases": ", ".join(f"{len(ids)} on {name}" for name, ids in cases.items() if ids),
+        "between": _between(one),
         "brokers": one.shape.brokers if one.shape.brokers > 1 else "",
         "settings": ", ".join(f"{key}={value}" for key, value in one.shape.config),
         "needs": ", ".join(one.capabilities),
@@ -84,6 +87,24 @@ def of_claim(one: Claim) -> Iterator[str]:
     if ROOT is not None:
         yield f"  pytest {module.replace('.', '/')}.py::{function} {whom}"
     yield f"  pytest --pyargs {module_of(module)}::{function} {whom}"
+
+
+_store = functools.cache(Store)
+
+
+def _between(one: Claim) -> str:
+    """Which releases without a persona were recorded for a claim, and as for which it is written
+    there; none is named for which it was not.
+    """
+    found = (
+        (name, way.like)
+        for name, table in advertised.every().items()
+        if advertised.is_between(name)
+        for store in [_store(name)]
+        for case in between.recorded(one, store, table)
+        for way in [store.written(one.suite)[case.id]]
+    )
+    return ", ".join(f"{name} as {like}" for name, like in found)
 
 
 def steps(one: Claim, release: str, case: CaseId) -> Iterator[str]:

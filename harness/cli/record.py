@@ -2,6 +2,8 @@
 
 Each case runs twice under different names and is kept only when both runs agree, the claim's
 expectation holds and every checker is silent: a recording that nobody can repeat is no oracle.
+Of a release without a persona one case a claim is recorded: as for the release with a persona after
+it, what does not hold then as for the one before, the rest as for itself; a pytest run each.
 With each goes who answered, so only a target whose jar can be hashed is recorded: an address may be
 anybody's. A release's table of advertised versions is kept as well. The work is pytest's, with
 `--record`. Ctrl-C and SIGTERM end it: what was asked twice and agreed by then is written, each file
@@ -20,52 +22,89 @@ from typing import Any
 import click
 
 from touchstone.checkout import ONLY_HERE, ROOT
-from touchstone.harness.exits import INCOMPLETE
+from touchstone.harness.exits import CONFORMED, INCOMPLETE
 from touchstone.harness.extras import need
-from touchstone.harness.model import advertised, recordings
+from touchstone.harness.model import advertised, between, recordings
 from touchstone.harness.model.provenance import teller
+from touchstone.harness.model.recordings import Store
 from touchstone.harness.model.target import Unavailable
 from touchstone.harness.run import chosen_release
 from touchstone.harness.run.interruption import ENDS
+from touchstone.harness.run.tally import worst
 from touchstone.harness.targets import matrix, parse
+from touchstone.harness.targets.release import RECORDED
 
 PYTEST = ("-m", "pytest", "-q")
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.option("--target", "word", metavar="T", help="kafka@VERSION.")
+@click.option("--target", "words", metavar="T", multiple=True, help="kafka@VERSION; repeatable.")
+@click.option("--missing", is_flag=True,
+              help="Only what is not recorded of this version, or has changed since.")  # fmt: skip
 @click.option("--check", is_flag=True, help="Count what is recorded; 1 if any lacks provenance.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(word: str | None, check: bool, arguments: tuple[str, ...]) -> None:
+def command(words: tuple[str, ...], missing: bool, check: bool, arguments: tuple[str, ...]) -> None:
     """Record real Kafka's answers for `recorded@V` targets.
 
     ARGUMENTS are pytest's: suites to record (all by default), -k, -x ... A run of all suites also
-    drops recordings of cases that no claim has any more.
+    drops recordings of cases that no claim has any more. With --missing an interrupted recording is
+    taken up again.
 
-    Exit code: pytest's (0: all is recorded, 1: some was not, 2: the harness broke), 3: the target
-    cannot be recorded, 130 or 143: ended by Ctrl-C or SIGTERM, and what was recorded by then is
-    kept. With --check 0: every recording says who gave its answers, 1: one does not.
+    Exit code: pytest's (0: all is recorded, 1: some was not, 2: the harness broke), the worst of
+    several targets; of a release without a persona 0, since a claim need not hold there, or 3 where
+    nothing was recorded. 3: the target cannot be recorded, 130 or 143: ended by Ctrl-C or SIGTERM,
+    and what was recorded by then is kept. With --check 0: every recording says who gave its
+    answers, 1: one does not.
     """
     if check:
         sys.exit(checked())
-    if word is None:
+    if not words:
         raise click.UsageError("--target kafka@VERSION says whose answers are kept")
     if ROOT is None:
         raise click.UsageError(f"record {ONLY_HERE}")
     need("pytest")
-    paths = [] if any(not one.startswith("-") for one in arguments) else ["suites"]
+    asked = [] if any(not one.startswith("-") for one in arguments) else ["suites"]
+    asked += arguments
+    codes = []
     with ended() as signals:
-        try:
-            write_table(word)
-            code = run_pytest([*paths, *arguments, "--target", word, "--record"], signals)
-            if code < 0:  # a signal came before pytest listened
-                raise KeyboardInterrupt
-        except KeyboardInterrupt:
-            click.echo("touchstone record: ended before a case was recorded", err=True)
-            code = INCOMPLETE
+        for word in words:
+            try:
+                codes.append(record(word, asked, missing=missing, signals=signals))
+            except KeyboardInterrupt:
+                click.echo("touchstone record: ended before a case was recorded", err=True)
+                codes.append(INCOMPLETE)
+            if signals.first:
+                break
+    code = worst(codes)
     if code == 0:
         click.echo(size())
     sys.exit(128 + signals.first if signals.first else code)
+
+
+def record(word: str, asked: Sequence[str], *, missing: bool, signals: Signals) -> int:
+    """Record one target; the exit code. Raise KeyboardInterrupt if a signal came before pytest
+    listened.
+    """
+    release = write_table(word)
+    rest = [*asked, "--target", word, "--record", *(("--missing",) if missing else ())]
+    if release is None or not advertised.is_between(release):
+        return _pytest(rest, signals)
+    for number, like in enumerate(between.ways(release)):
+        click.echo(f"Kafka {release}, written as for {like}")
+        more = ["--missing"] if number and not missing else []
+        _pytest([*rest, *more, "--written-as", like], signals)
+        if signals.first:
+            return INCOMPLETE
+    counted = between.counts(Store(release))
+    click.echo(f"Kafka {release}: {counted}")
+    return CONFORMED if counted else INCOMPLETE
+
+
+def _pytest(arguments: Sequence[str], signals: Signals) -> int:
+    code = run_pytest(arguments, signals)
+    if code < 0:
+        raise KeyboardInterrupt
+    return code
 
 
 class Signals:
@@ -110,8 +149,8 @@ def checked() -> int:
     return int(any(without for _, without in found.values()))
 
 
-def write_table(word: str) -> None:
-    """Keep what the target advertises, when it says which release it is."""
+def write_table(word: str) -> str | None:
+    """Keep what the target advertises, when it says which release it is; that release."""
     target = parse(word)
     teller(target)
     chosen_release.check_recorded(target)
@@ -121,7 +160,11 @@ def write_table(word: str) -> None:
             raise Unavailable(reason)
         if target.release is not None:
             release = matrix.release(target.release)
-            advertised.write(release.name, release.version, target.advertised())
+            advertised.write(
+                release.name, release.version, target.advertised(),
+                between=release.tier == RECORDED,
+            )  # fmt: skip
+        return target.release
     finally:
         target.stop()
 

@@ -237,7 +237,7 @@ def _versions(transcript: Transcript) -> Check:
     if answer is None or answer["error_code"]:
         return Check(question, False, _seen(transcript, "versions"))
     table = {r["api_key"]: (r["min_version"], r["max_version"]) for r in answer["api_keys"] or ()}
-    release = advertised.release_of(table)
+    release = advertised.release_of(table, advertised.every())
     word = f"as Kafka {release} does" if release else f"nearest to {advertised.nearest(table)}"
     return Check(question, bool(table), f"{len(table)} APIs, {word}")
 

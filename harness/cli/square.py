@@ -51,7 +51,7 @@ def command(
     judged.
     """
     squares: list[list[ScenarioRow]] = []
-    named = [matrix.release(one).name for one in releases or (NEWEST,)]
+    named = [matrix.persona(one).name for one in releases or (NEWEST,)]
     asked = bool(releases)
     for corners in [_corners(one, clients, brokers, deadline, asked=asked) for one in named]:
         found = square.rows(all_claims(), corners, lambda line: click.echo(line, err=True))

@@ -87,8 +87,10 @@ class Case(Generic[J]):
 
     @property
     def release(self) -> str:
-        """The oracle's release ("2.8"): what a claim may split by where steps must differ."""
-        return self._judge.release
+        """The release that the case is written for, the oracle's ("2.8") or a neighbour of it: what
+        a claim may split by where steps must differ.
+        """
+        return self._case.like or self._judge.release
 
     @property
     def version(self) -> int:

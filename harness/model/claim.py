@@ -130,11 +130,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class CaseId:
-    """One case of a claim: its version and parameters."""
+    """One case of a claim: its version and parameters; of a release between, for which release it
+    is written (harness/model/between.py).
+    """
 
     claim: Claim
     version: int | None
     params: Mapping[str, Any]
+    like: str | None = None
 
     @property
     def id(self) -> str:

@@ -34,6 +34,9 @@ def check(asked: Options) -> None:
         raise ValueError(f"--record {ONLY_HERE}")
     if asked.again and asked.record:
         raise ValueError("--again and --record do not go together: flaky is not recorded")
+    for option, wanted in (("missing", asked.missing), ("written-as", asked.written_as)):
+        if wanted and not asked.record:
+            raise ValueError(f"--{option} goes with --record")
     _together(asked)
     check_prefix(asked.prefix)
     if asked.release is not None:

@@ -8,6 +8,7 @@ have meant another.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from touchstone.harness.driver.turns import SHARED_KINDS
 from touchstone.harness.model import advertised
@@ -38,7 +39,7 @@ def choose(target: Target, wanted: str | None = None) -> HeldAgainst:
         except _SILENT:
             newest = list(advertised.tables())[-1]
             found = HeldAgainst(newest, "it does not answer ApiVersions, and this is the newest")
-    return _with_versions(target, found)
+    return _with_cases(_with_versions(target, found))
 
 
 def check(target: Target, wanted: str) -> None:
@@ -53,7 +54,7 @@ def check(target: Target, wanted: str) -> None:
 
 def check_recorded(target: Target) -> None:
     """Raise NotRecorded for a Kafka that we start which is not one of those that are recorded."""
-    if isinstance(target, PerShape) and target.kafka not in matrix.releases():
+    if isinstance(target, PerShape) and target.kafka not in matrix.recorded():
         raise NotRecorded(f"{target.name} is not in ci/matrix.toml, and only its versions are")
 
 
@@ -64,6 +65,15 @@ def _wanted(target: Target, release: str) -> HeldAgainst:
         fit = advertised.fits(release, target.advertised())
         reason += f"; {fit} ranges of its ApiVersions are as there"
     return HeldAgainst(release, reason)
+
+
+def _with_cases(found: HeldAgainst) -> HeldAgainst:
+    """Return the choice with what its reader may wonder about: that its cases are few."""
+    if not found.reason or not advertised.is_between(found.release):
+        return found
+    return replace(
+        found, reason=f"{found.reason}; of {found.release} one case a claim is recorded"
+    )  # fmt: skip
 
 
 def _with_versions(target: Target, found: HeldAgainst) -> HeldAgainst:

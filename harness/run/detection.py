@@ -43,7 +43,7 @@ class Detection:
 
 
 @functools.cache
-def functions(role: str = BROKER_ROLE) -> dict[str, tuple[Claim, object]]:
+def functions(role: str = BROKER_ROLE) -> dict[str, tuple[Claim, Any]]:
     """Every claim about brokers, or clients, by its id, with its function."""
     found = {}
     for name in sorted(ledger.test_modules()):

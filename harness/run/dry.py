@@ -40,7 +40,10 @@ class _Nobody:
         raise NotImplementedError("a dry run asks nobody")
 
 
-def run(function: Callable[..., Any], case: CaseId, release: str) -> Experiment | None:
+Function = Callable[..., Any]
+
+
+def run(function: Function, case: CaseId, release: str) -> Experiment | None:
     """What a case asks and expects; None when the function fails or returns none."""
     try:
         found = function(Case(case, _Nobody(release)))

@@ -31,7 +31,7 @@ from touchstone.harness.judgement.verdict import (
     judge,
     unsupported,
 )
-from touchstone.harness.model import advertised, profiles, rights, served_versions
+from touchstone.harness.model import advertised, between, profiles, rights, served_versions
 from touchstone.harness.model.advertised import HeldAgainst, Table
 from touchstone.harness.model.case import Judgement
 from touchstone.harness.model.claim import BROKER_ROLE, CaseId, Claim
@@ -41,8 +41,9 @@ from touchstone.harness.model.provenance import teller
 from touchstone.harness.model.recordings import Missing, Store
 from touchstone.harness.model.scenario import Ask, Scenario, Send, asked
 from touchstone.harness.model.target import OutOfScope, StartFailed, Target, Twinned, Unavailable
-from touchstone.harness.run import chosen_release
-from touchstone.harness.run.oracles import NOBODY, Live, Nobody, Oracle, Recorded
+from touchstone.harness.run import chosen_release, dry, oracles
+from touchstone.harness.run.oracles import Live, Oracle
+from touchstone.harness.run.recorder import Recorder
 from touchstone.harness.run.sign import Sign, sign
 from touchstone.harness.targets import matrix, parse, probe, reach
 from touchstone.harness.targets.recorded import RecordedTarget
@@ -71,12 +72,15 @@ class Judge:
         told: StatedProfiles = NO_PROFILES,
         release_reason: str = "",
         prefix: str = "",
+        recorder: Recorder | None = None,
     ) -> None:
         self.target, self.oracle, self.release = target, oracle, release
         self.release_reason = release_reason  # why it is held against this one, in words
         self.nonce, self.again = nonce, again
         self.strict_oracle, self.strict, self.gentle = strict_oracle, strict, gentle
         self.table: Table = advertised.table(release)
+        self.recorder = recorder
+        self.between = Store(release) if advertised.is_between(release) else None
         self.told = told
         turns = partial(
             Turns, nonce=nonce, deadline_s=deadline_s, seed=seed, gentle=gentle, told=told,
@@ -99,7 +103,16 @@ class Judge:
         return self.target.name
 
     def cases(self, claim: Claim) -> list[CaseId]:
-        return claim.cases(self.release, self.table) if claim.role == BROKER_ROLE else []
+        """Return the cases of a claim that this target is asked; of a release between those that
+        are recorded of it.
+        """
+        if claim.role != BROKER_ROLE:
+            return []
+        if self.recorder is not None:
+            return self.recorder.cases(claim, self.table)
+        if self.between is not None:
+            return between.recorded(claim, self.between, self.table)
+        return claim.cases(self.release, self.table)
 
     def suites(self) -> int | None:
         """How many suites have a case of this release; None if nothing is recorded of it."""
@@ -133,8 +146,14 @@ class Judge:
 
     def judgement(self, case: CaseId, scenario: Scenario, expectation: Expectation) -> Judgement:
         """The case's verdict and everything it rests on. Never raises for what a target does."""
-        first = self._tried(case, scenario, expectation, "")
+        if self.recorder is not None:
+            return self.recorder.judgement(self, case, scenario, expectation)
+        first = self.tried(case, scenario, expectation, "")
         return first if self.defers_retries else self.ask_again(case, first)
+
+    def has(self, function: dry.Function, case: CaseId) -> bool:
+        """Whether a run that records need not ask a case again (see `Recorder.has`)."""
+        return self.recorder is not None and self.recorder.has(function, case)
 
     def ask_again(self, case: CaseId, first: Judgement) -> Judgement:
         """The verdict of a case that differed, asked again, under new names and with nobody else on
@@ -153,7 +172,7 @@ class Judge:
                 break
             assert first.scenario is not None and first.expectation is not None
             suffix = f"/again-{number + 1}"
-            last = self._tried(case, first.scenario, first.expectation, suffix, alone=True)
+            last = self.tried(case, first.scenario, first.expectation, suffix, alone=True)
             self._is_met_again(last, difference)
             if last.verdict.conforms:
                 return replace(last, at_first=first)
@@ -168,7 +187,7 @@ class Judge:
         if self._is_met_before(difference) or ending.is_one(first.verdict):
             return True
         assert first.scenario is not None and first.expectation is not None
-        last = self._tried(case, first.scenario, first.expectation, "/beside")
+        last = self.tried(case, first.scenario, first.expectation, "/beside")
         return self._is_met_again(last, difference)
 
     def _is_met_before(self, first: Hashable) -> bool:
@@ -197,7 +216,7 @@ class Judge:
             self._met_again.add(first)
         return met
 
-    def _tried(
+    def tried(
         self, case: CaseId, scenario: Scenario, expectation: Expectation, suffix: str, *,
         alone: bool = False,
     ) -> Judgement:  # fmt: skip
@@ -250,7 +269,7 @@ class Judge:
         except Missing as missing:
             return without(inconclusive(f"not run: {missing}"))
         verdict = judge(
-            expectation, seen.transcript, kafkas, release=self.release,
+            expectation, seen.transcript, kafkas, release=case.like or self.release,
             watch_oracle=self.strict_oracle, api=case.claim.api, version=case.version,
             strict=self.strict,
         )  # fmt: skip
@@ -430,6 +449,7 @@ def judge_for(
     having: Iterable[str] = (),
     release: str | None = None,
     prefix: str = "",
+    written_as: str | None = None,
 ) -> Judge:
     """The judge for the words a user typed. Raises UnknownTarget, ValueError.
 
@@ -438,11 +458,13 @@ def judge_for(
     that an answer which changes from run to run is noticed before it is kept; that is judged
     strictly, as `strict` asks for (see `grades`). `having` are names of profiles that the target
     is said to have, `release` names the one that it wants to be held against;
-    all names that cases draw begin with `prefix`.
+    all names that cases draw begin with `prefix`. `written_as` is the release as for which cases of
+    a release between are written where they are recorded.
     """
     target = parse(target_word)
     if release is not None:
         chosen_release.check(target, release)
+    recorder = None
     if again is None:
         again = AGAIN if target.kind in SHARED_KINDS and not record else 0
     if record:
@@ -450,15 +472,17 @@ def judge_for(
         chosen_release.check_recorded(target)
         if target.release is None:
             raise ValueError(f"{target.name} advertises what no known release does")
-        oracle: Oracle = Live(target, target.release, deadline_s, told)
+        oracle: Oracle = (live := Live(target, target.release, deadline_s, told))
         against = HeldAgainst(target.release)
+        version = matrix.release(target.release).version
+        recorder = Recorder(live, target.release, version, written_as)
     else:
-        oracle, against = _oracle(oracle_word, target, deadline_s, release)
+        oracle, against = oracles.chosen(oracle_word, target, deadline_s, release)
     return Judge(
         target, oracle, against.release, nonce=nonce, seed=seed, deadline_s=deadline_s,
         strict_oracle=record or oracle.kind == "live", again=again, strict=strict or record,
         gentle=gentle, told=_told(target, having, against.release),
-        release_reason=against.reason, prefix=prefix,
+        release_reason=against.reason, prefix=prefix, recorder=recorder,
     )  # fmt: skip
 
 
@@ -471,21 +495,3 @@ def _told(target: Target, names: Iterable[str], release: str) -> StatedProfiles:
             "somebody else runs"
         )
     return StatedProfiles(found, release)
-
-
-def _oracle(
-    word: str | None, target: Target, deadline_s: float, wanted: str | None
-) -> tuple[Oracle, HeldAgainst]:
-    if word is None or word == NOBODY:
-        own = chosen_release.choose(target, wanted)
-        return (Recorded(Store(own.release)) if word is None else Nobody(own.release)), own
-    other = parse(word)
-    other = target if other.name == target.name else other  # one cluster, asked twice
-    found = chosen_release.choose(other, wanted if other.kind in SHARED_KINDS else None)
-    if wanted is not None and found.release != matrix.release(wanted).name:
-        raise ValueError(f"{chosen_release.FLAG} {wanted} and --oracle {word} do not go together")
-    if isinstance(other, RecordedTarget):
-        oracle: Oracle = Recorded(other.store)
-    else:
-        oracle = Live(other, found.release, deadline_s)
-    return oracle, HeldAgainst(found.release, f"--oracle {word} is of it")

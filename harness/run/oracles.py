@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from touchstone.harness import driver
+from touchstone.harness.driver.turns import SHARED_KINDS
+from touchstone.harness.model.advertised import HeldAgainst
 from touchstone.harness.model.claim import CaseId
 from touchstone.harness.model.provenance import Provenance
 from touchstone.harness.model.recordings import Missing, Store
 from touchstone.harness.model.scenario import Scenario
 from touchstone.harness.model.target import Shape, StartFailed, Target, Unavailable
 from touchstone.harness.model.transcript import Transcript
+from touchstone.harness.run import chosen_release
+from touchstone.harness.targets import matrix, parse
+from touchstone.harness.targets.recorded import RecordedTarget
 
 NOBODY = "none"
 
@@ -96,8 +101,32 @@ class Live:
         )  # fmt: skip
         if self.provenance is None:
             return found
-        told = self.provenance(scenario.shape).to_json()
-        return replace(found, header=replace(found.header, origin=told))
+        return replace(found, header=replace(found.header, origin=self.origin(scenario)))
+
+    def origin(self, scenario: Scenario) -> dict[str, Any] | None:
+        """Return who answers a scenario, None where that is not asked for."""
+        return None if self.provenance is None else self.provenance(scenario.shape).to_json()
 
     def stop(self) -> None:
         self.target.stop()
+
+
+def chosen(
+    word: str | None, target: Target, deadline_s: float, wanted: str | None
+) -> tuple[Oracle, HeldAgainst]:
+    """Return the oracle that a word names, and the release that a target is held against by it;
+    without a word the recording of that release. Raise ValueError.
+    """
+    if word is None or word == NOBODY:
+        own = chosen_release.choose(target, wanted)
+        return (Recorded(Store(own.release)) if word is None else Nobody(own.release)), own
+    other = parse(word)
+    other = target if other.name == target.name else other  # one cluster, asked twice
+    found = chosen_release.choose(other, wanted if other.kind in SHARED_KINDS else None)
+    if wanted is not None and found.release != matrix.release(wanted).name:
+        raise ValueError(f"{chosen_release.FLAG} {wanted} and --oracle {word} do not go together")
+    if isinstance(other, RecordedTarget):
+        oracle: Oracle = Recorded(other.store)
+    else:
+        oracle = Live(other, found.release, deadline_s)
+    return oracle, HeldAgainst(found.release, f"--oracle {word} is of it")

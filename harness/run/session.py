@@ -29,7 +29,7 @@ from touchstone.harness.known import Pin, Surprise
 from touchstone.harness.model.case import Case, Judgement
 from touchstone.harness.model.case_row import CaseRow, Header, PartMark, PartRow
 from touchstone.harness.model.claim import CaseId
-from touchstone.harness.model.recordings import Store
+from touchstone.harness.model.recordings import Store, Written
 from touchstone.harness.model.shard import Shard
 from touchstone.harness.model.target import Target
 from touchstone.harness.model.transcript import Transcript
@@ -40,6 +40,7 @@ from touchstone.harness.run import chosen_release, client_judge, tally
 from touchstone.harness.run.build import build_of, commit
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import Judge, judge_for
+from touchstone.harness.run.recorder import written
 from touchstone.harness.targets import command_config, reach
 from touchstone.harness.writable import write_whole
 
@@ -79,6 +80,7 @@ class Options:
     profiles: tuple[str, ...] = ()  # that the targets are said to have (harness/model/profiles.py)
     prefix: str = ""  # with which the names of all that cases make begin
     release: str | None = None  # that the targets want to be held against
+    written_as: str | None = None  # the release as for which recorded cases are written
 
 
 class RunExists(ValueError):
@@ -97,6 +99,7 @@ class TargetRun:
     elsewhere: int = 0  # cases of other parts
     rows: list[CaseRow] = field(default_factory=list)
     recorded: dict[str, dict[str, Transcript]] = field(default_factory=dict)
+    written: dict[str, dict[str, Written]] = field(default_factory=dict)  # of a release between
     writer: Writer | None = None
     header: Header = field(default_factory=Header)  # once the run is planned
     surprises: list[Surprise] = field(default_factory=list)
@@ -136,7 +139,7 @@ class Session:
                 word, options.oracle, nonce=f"{self.nonce}/{index}", seed=options.seed,
                 deadline_s=options.deadline_s, record=options.record, again=options.again,
                 strict=options.strict, gentle=options.gentle, having=options.profiles,
-                release=options.release, prefix=options.prefix,
+                release=options.release, prefix=options.prefix, written_as=options.written_as,
             )  # fmt: skip
             if options.jobs and judge.jobs > 1:
                 judge.jobs = options.jobs
@@ -242,6 +245,8 @@ class Session:
             self._write(lambda: writer.case(row))
         if self.options.record and judgement.verdict.kind == CONFORMS and judgement.oracle:
             run.recorded.setdefault(case.claim.suite, {})[case.id] = judgement.oracle
+            if (way := written(case.case, judgement.oracle)) is not None:
+                run.written.setdefault(case.claim.suite, {})[case.id] = way
         return Verdict(**{**vars(judgement.verdict), "known": row["known"]})
 
     def told_of(self, case: Case[AnyJudge], judgement: Judgement) -> str:
@@ -335,7 +340,7 @@ class Session:
         judge = run.judge
         named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
         again = wording.again(named | {"target": judge.name}, {"arguments": run.arguments})
-        return bundle.of(case.case, judgement, judge.release, strict=judge.strict, again=again)
+        return bundle.of(case.case, judgement, case.release, strict=judge.strict, again=again)
 
     def _keep_recordings(self, interrupted: bool) -> None:
         for run in self.target_runs:
@@ -345,7 +350,9 @@ class Session:
             store = Store(run.judge.release)
             made = {"date": f"{self.started:%Y-%m-%d}", "commit": commit()}
             for suite, found in run.recorded.items():
-                store.update(suite, found, collected[suite] if suite in self.suites else None, made)
+                ways = run.written.get(suite)
+                known = collected[suite] if suite in self.suites and ways is None else None
+                store.update(suite, found, known, made, ways)
             count = sum(map(len, run.recorded.values()))
             of_all = wording.counted(len(run.planned), "case")
             rest = "; interrupted: the others keep what they had" if interrupted else ""
@@ -417,6 +424,8 @@ class Session:
                 f"cases of Kafka {judge.release}: {len(run.planned)}"
             )
             lines += summary.circumstances(self._header(run))
+            if isinstance(judge, Judge) and judge.recorder is not None:
+                lines.append(judge.recorder.took(run.planned))
         lines += self.told
         shard = f", part {self.options.shard}" if self.options.shard else ""
         lines.append(f"run {self.run}{shard}, seed {self.options.seed}, nonce {self.nonce}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from touchstone.harness.model import advertised, recordings
+from touchstone.harness.model import advertised, between, recordings
 from touchstone.harness.model.advertised import RECORDINGS
 from touchstone.harness.model.claim import Claim
 
@@ -35,11 +35,14 @@ def find(claims: Iterable[Claim], folder: Path = RECORDINGS) -> list[Stale]:
     """What is stale in these recordings, if these are all claims. Raises BadRecording."""
     claims = list(claims)
     found = []
-    for release, table in advertised.tables().items():
+    for release, table in advertised.every().items():
         wanted: dict[str, set[str]] = {}
         for claim in claims:
             cases = wanted.setdefault(claim.suite, set())
-            cases.update(case.id for case in claim.cases(release, table))
+            if advertised.is_between(release):
+                cases.update(between.names(claim, release, table))
+            else:
+                cases.update(case.id for case in claim.cases(release, table))
         for path in sorted((folder / release).glob(f"*{recordings.SUFFIX}")):
             known = wanted.get(path.name.removesuffix(recordings.SUFFIX), set())
             extra = sorted(recordings.read(path).keys() - known)
@@ -56,4 +59,4 @@ def drop(stale: Stale) -> None:
         stale.path.unlink()
         return
     suite = stale.path.name.removesuffix(recordings.SUFFIX)
-    recordings.write(stale.path, stale.path.parent.name, suite, kept, found.origins)
+    recordings.write(stale.path, stale.path.parent.name, suite, kept, found.origins, found.written)

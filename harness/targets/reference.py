@@ -36,7 +36,7 @@ class ReferenceTarget:
     kind = "reference"
 
     def __init__(self, version: str, *, switches: Iterable[str] = (), seed: int = 0) -> None:
-        name = matrix.release(version).name
+        name = matrix.persona(version).name
         self.release: str | None = name
         self.switches, self.seed = frozenset(switches), seed
         planted.check(self.switches)

@@ -22,6 +22,7 @@ ON_SCALA_2_13: Number = (2, 4)  # the first whose broker Maven has for Scala 2.1
 WITH_KRAFT: Number = (3, 3)
 LOG4J_2: Number = (4, 0)
 NIGHTLY = "nightly"
+RECORDED = "recorded"  # the tier of a release without a persona
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
 
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from touchstone.harness.model import advertised
 from touchstone.harness.model.target import KINDS, Target
 from touchstone.harness.targets import UnknownTarget, addresses, matrix, parse
+from touchstone.harness.targets.release import RECORDED
 from touchstone.reference_impl.broker.personas.releases import RELEASES
 
 NEWEST = matrix.releases()[-1]
@@ -18,7 +20,6 @@ NEWEST = matrix.releases()[-1]
         ("kafka@latest", f"kafka@{NEWEST.version}", NEWEST.name, "process"),
         (" kafka@2.8.2 ", "kafka@2.8.2", "2.8", "process"),
         ("kafka@2.8.0", "kafka@2.8.0", "2.8", "process"),
-        ("kafka@3.6.2", "kafka@3.6.2", None, "process"),
     ],
 )
 def test_a_word_names_its_release(spec, name, release, kind):
@@ -26,6 +27,12 @@ def test_a_word_names_its_release(spec, name, release, kind):
     assert (target.name, target.release, target.kind) == (name, release, kind)
     assert isinstance(target, Target)
     assert target.kind in KINDS
+
+
+def test_a_kafka_that_nobody_recorded_is_no_release(monkeypatch):
+    known = matrix.releases()
+    monkeypatch.setattr(matrix, "recorded", lambda: known)
+    assert parse("kafka@3.6.2").release is None
 
 
 @pytest.mark.parametrize(
@@ -72,3 +79,12 @@ def test_the_matrix_is_in_order_and_complete():
         assert matrix.release(release.name) == matrix.release(release.version) == release
         assert release.version.startswith(release.name + ".")
         assert release.tier in ("live", "nightly")
+
+
+def test_every_recorded_release_has_its_folder_and_the_table_says_its_tier():
+    recorded = matrix.recorded()
+    assert [release.name for release in recorded] == list(advertised.every())
+    for release in recorded:
+        assert advertised.is_between(release.name) == (release.tier == RECORDED)
+        assert matrix.release(release.name) == matrix.release(release.version) == release
+        assert parse(f"recorded@{release.version}").available() is None

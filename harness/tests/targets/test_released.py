@@ -35,6 +35,8 @@ def asked(monkeypatch, tmp_path):
 
     monkeypatch.setenv("TOUCHSTONE_CACHE", str(tmp_path))
     monkeypatch.setattr(released, "of_maven", tells)
+    with_persona = matrix.releases()
+    monkeypatch.setattr(matrix, "recorded", lambda: with_persona)
     return times
 
 
