@@ -26,6 +26,7 @@ from touchstone.harness.mutation.campaign import (
 )
 from touchstone.harness.mutation.operators import Mutant
 from touchstone.harness.mutation.reach import NO_ROOMS, ROOMS, Reach
+from touchstone.harness.mutation.settings import DEFAULTS, QUIRKS, Values
 from touchstone.harness.writable import write_whole
 from touchstone.reference_impl.broker.personas import RELEASES
 
@@ -56,9 +57,10 @@ def command(
     """Plant small defects in the reference broker, one at a time, and see whether a case differs.
 
     ROOM is a package or module of reference_impl, as log or broker.security; default all that the
-    broker consists of. Exit 0: done; 1: less was caught than --fail-under asks for.
+    broker consists of. The rooms quirks and defaults are values of the release: what a neighbouring
+    release has in their place. Exit 0: done; 1: less was caught than --fail-under asks for.
     """
-    mutants = _mutants(rooms or ROOMS)
+    mutants = _mutants(rooms or ROOMS, release)
     if sample is not None and sample < len(mutants):
         mutants = random.Random(seed).sample(mutants, sample)
     click.echo(f"{len(mutants)} mutants of {release}, {jobs} at a time", err=True)
@@ -77,10 +79,16 @@ def command(
     sys.exit(LITTLE if little else 0)
 
 
-def _mutants(rooms: Iterable[str]) -> list[tuple[Place, Mutant]]:
+def _mutants(rooms: Iterable[str], release: str) -> list[tuple[Place, Mutant]]:
     """Every mutant of these rooms. Raises UsageError for one that does not exist."""
     found = []
     for room in rooms:
+        if room in (QUIRKS, DEFAULTS):
+            values = Values(
+                room, release, [name for one in ROOMS for name in planting.modules(one)]
+            )
+            found += [(Place(room, room, values), mutant) for mutant in values.mutants]
+            continue
         try:
             names = planting.modules(room)
         except ModuleNotFoundError as error:

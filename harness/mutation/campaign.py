@@ -21,6 +21,7 @@ from touchstone.harness.model.case import Case, run_case
 from touchstone.harness.mutation import planting, reach
 from touchstone.harness.mutation.operators import Mutant, Source
 from touchstone.harness.mutation.reach import Reach
+from touchstone.harness.mutation.settings import Values
 from touchstone.harness.run.oracles import Recorded
 
 KILLED, SURVIVED, HANGS, UNREACHED = "killed", "survived", "hangs", "unreached"
@@ -34,11 +35,24 @@ _FORK = get_context("fork")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a mutant is: its room, module and the text of it."""
+    """Where a mutant is: its room, module and the text of it, or the values of a release."""
 
     room: str
     module: str
-    source: Source
+    source: Source | Values
+
+    def plant(self, mutant: Mutant) -> None:
+        """Make this process a mutant, for good."""
+        if isinstance(self.source, Values):
+            self.source.plant(mutant)
+        else:
+            planting.plant(self.module, self.source, mutant)
+
+    def readers(self, mutant: Mutant) -> list[planting.Place]:
+        """The functions that show the mutant: the one that is changed, or those that read it."""
+        if isinstance(self.source, Values):
+            return self.source.readers(mutant)
+        return [(self.module, mutant.function)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,7 @@ class Campaign:
         """The cases to ask, and how many run the function. What was measured of an older tree may
         name cases that are gone.
         """
-        known = self.reach.cases((place.module, mutant.function))
+        known = self.reach.cases(*place.readers(mutant))
         reached = [id for id in known if id in self.cases]
         chosen: list[str] = []
         seconds = 0.0
@@ -142,7 +156,7 @@ class Campaign:
 
     def ask(self, place: Place, mutant: Mutant, ids: Sequence[str]) -> tuple[str, int, str, str]:
         """In a process of its own: plant, and ask until one differs."""
-        planting.plant(place.module, place.source, mutant)
+        place.plant(mutant)
         judge = reach.judge_of(self.release)
         for asked, id in enumerate(ids, 1):
             case, function = self.cases[id]
