@@ -26,6 +26,7 @@ from touchstone.harness.mutation.campaign import (
 )
 from touchstone.harness.mutation.operators import Mutant
 from touchstone.harness.mutation.reach import Reach
+from touchstone.harness.mutation.settings import Values
 from touchstone.harness.mutation.subjects import SUBJECTS, Subject
 from touchstone.harness.writable import write_whole
 from touchstone.reference_impl.broker.personas import RELEASES
@@ -61,11 +62,12 @@ def command(
     differs.
 
     ROOM is a package or module of reference_impl, as log or broker.security or client; default all
-    that the broker, or the client, consists of. Exit 0: done; 1: less was caught than --fail-under
-    asks for.
+    that the broker, or the client, consists of. The rooms quirks and defaults are values of the
+    broker's release: what a neighbouring release has in their place. Exit 0: done; 1: less was
+    caught than --fail-under asks for.
     """
     subject = SUBJECTS[role](release)
-    mutants = _mutants(rooms or subject.rooms, subject.left_out)
+    mutants = _mutants(rooms or subject.rooms, subject)
     if not mutants:
         raise click.UsageError(f"nothing in {', '.join(rooms)} can be changed")
     if sample is not None and sample < len(mutants):
@@ -86,16 +88,21 @@ def command(
     sys.exit(LITTLE if little else 0)
 
 
-def _mutants(rooms: Iterable[str], left_out: tuple[str, ...]) -> list[tuple[Place, Mutant]]:
+def _mutants(rooms: Iterable[str], subject: Subject) -> list[tuple[Place, Mutant]]:
     """Every mutant of these rooms. Raises UsageError for one that does not exist."""
     found = []
     for room in rooms:
+        if room in subject.tables:
+            names = [name for one in subject.rooms for name in planting.modules(one)]
+            values = Values(room, subject.release, names)
+            found += [(Place(room, room, values), mutant) for mutant in values.mutants]
+            continue
         try:
             names = planting.modules(room)
         except ModuleNotFoundError as error:
             raise click.UsageError(f"no room {room!r} in the reference pair: {error}") from error
         for name in names:
-            if not name.removeprefix(f"{planting.PAIR}.").startswith(left_out):
+            if not name.removeprefix(f"{planting.PAIR}.").startswith(subject.left_out):
                 place = Place(room, name, planting.source(name))
                 found += [(place, mutant) for mutant in place.source.mutants]
     return found

@@ -16,8 +16,10 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
+from touchstone.harness.mutation import planting
 from touchstone.harness.mutation.operators import Mutant, Source
 from touchstone.harness.mutation.reach import Reach
+from touchstone.harness.mutation.settings import Values
 from touchstone.harness.mutation.subjects import Subject
 
 KILLED, SURVIVED, HANGS, UNREACHED = "killed", "survived", "hangs", "unreached"
@@ -30,11 +32,17 @@ _FORK = get_context("fork")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a mutant is: its room, module and the text of it."""
+    """Where a mutant is: its room, module and the text of it, or the values of a release."""
 
     room: str
     module: str
-    source: Source
+    source: Source | Values
+
+    def readers(self, mutant: Mutant) -> list[planting.Place]:
+        """The functions that show the mutant: the one that is changed, or those that read it."""
+        if isinstance(self.source, Values):
+            return self.source.readers(mutant)
+        return [(self.module, mutant.function)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +131,7 @@ class Campaign:
         """The cases to ask, and how many run the function. What was measured of an older tree may
         name cases that are gone.
         """
-        known = self.reach.cases((place.module, mutant.function))
+        known = self.reach.cases(*place.readers(mutant))
         reached = [id for id in known if id in self.cases]
         chosen: list[str] = []
         seconds = 0.0
@@ -136,7 +144,10 @@ class Campaign:
 
     def ask(self, place: Place, mutant: Mutant, ids: Sequence[str]) -> tuple[str, int, str, str]:
         """In a process of its own: plant, and ask until one differs."""
-        self.subject.plant(place.module, place.source, mutant)
+        if isinstance(place.source, Values):
+            place.source.plant(mutant)
+        else:
+            self.subject.plant(place.module, place.source, mutant)
         judge = self.subject.judge()
         try:
             for asked, id in enumerate(ids, 1):

@@ -48,16 +48,18 @@ class Reach:
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise ValueError(f"it lacks {error}") from error
 
-    def cases(self, place: Place) -> list[str]:
-        """Those that run a function: first those that run most of its module, the quick before the
-        slow, as a case about quotas does more with them than one that any request brings there.
+    def cases(self, *wanted: Place) -> list[str]:
+        """Those that run one of these functions: first those that run most of their modules, the
+        quick before the slow, as a case about quotas does more with them than one that any request
+        brings there.
         """
-        found = [id for id, places in self.places.items() if place in places]
-        return sorted(found, key=lambda id: (-self._of(place[0], id), self.seconds[id]))
+        found = [id for id, places in self.places.items() if not places.isdisjoint(wanted)]
+        modules = {module for module, _ in wanted}
+        return sorted(found, key=lambda id: (-self._of(modules, id), self.seconds[id]))
 
-    def _of(self, module: str, id: str) -> int:
-        """How many functions of a module a case runs."""
-        return sum(place[0] == module for place in self.places[id])
+    def _of(self, modules: set[str], id: str) -> int:
+        """How many functions of these modules a case runs."""
+        return sum(module in modules for module, _ in self.places[id])
 
 
 def newest(functions: Iterable[tuple[Claim, Any]], judge: AnyJudge) -> list[tuple[CaseId, Any]]:

@@ -24,6 +24,7 @@ from touchstone.harness.model.claim import BROKER_ROLE, CLIENT_ROLE, CaseId
 from touchstone.harness.mutation import harmed_client, planting, reach
 from touchstone.harness.mutation.operators import Mutant, Source
 from touchstone.harness.mutation.reach import AnyJudge, Hook, Measured
+from touchstone.harness.mutation.settings import DEFAULTS, QUIRKS
 from touchstone.harness.run import detection
 from touchstone.harness.run.client_judge import ClientJudge
 from touchstone.harness.run.judge import judge_for
@@ -37,13 +38,14 @@ NONCE = "mutation"
 @dataclass(frozen=True)
 class Subject(ABC):
     """One release of Kafka; `rooms` are those of the pair that mutants come from, less `left_out`,
-    what is there to be a defect.
+    what is there to be a defect; `tables` are values of the release (`settings`).
     """
 
     release: str
     role: ClassVar[str]
     rooms: ClassVar[tuple[str, ...]]
     left_out: ClassVar[tuple[str, ...]]
+    tables: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def judge(self) -> AnyJudge:
@@ -78,6 +80,7 @@ class Brokers(Subject):
     role = BROKER_ROLE
     rooms = ("broker", "cluster", "group", "log", "security", "share", "txn", "wire")
     left_out = ("broker.defects", "broker.faults")
+    tables = (QUIRKS, DEFAULTS)
 
     def judge(self) -> AnyJudge:
         name = f"reference@{self.release}"

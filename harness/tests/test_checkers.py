@@ -26,7 +26,7 @@ HALF = "half-a-frame"  # whose rest is waited for
 
 @pytest.fixture(autouse=True)
 def _short_silences(monkeypatch):
-    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02))
+    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 0.02))
     # Stored requests are known by their bytes, so nobody is given more time than stands there.
     monkeypatch.setattr(deadlines, "granted", lambda api, body, patience_s: body)
     for looks_again in (runner, brokers):  # what is stored is there at the first look, or never

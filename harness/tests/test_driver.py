@@ -44,7 +44,7 @@ ASK = Ask("ApiVersions", 0, {}, name="asked")
 
 @pytest.fixture(autouse=True)
 def _short_silences(monkeypatch):
-    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02))
+    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 0.02))
 
 
 def answering(**bodies):
@@ -194,14 +194,28 @@ def test_a_second_answer_is_extra():
     assert len(found.by_label["asked"].extra) == 1
 
 
-def test_a_silence_lasts_as_long_as_its_step_wants(monkeypatch):
-    listened_s = []
+@pytest.fixture
+def listened_s(monkeypatch):
+    """How long each step listens; nobody says anything."""
+    found = []
 
     def read(line, deadline):
-        listened_s.append(deadline - time.perf_counter())
+        found.append(deadline - time.perf_counter())
         return "timeout", b""
 
     monkeypatch.setattr(runner.Line, "read", read)
+    return found
+
+
+def test_a_silence_is_longer_where_an_answer_is_awaited(listened_s, monkeypatch):
+    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 60.0))
+    waits = Send("Metadata", 1, {"topics": []}, "waits")
+    play(HONEST, Open(), Quiet(name="nothing asked"), waits, Quiet(name="asked"))
+    nothing_asked_s, asked_s = listened_s[:2]
+    assert nothing_asked_s < 1 < 30 < asked_s
+
+
+def test_a_silence_lasts_as_long_as_its_step_wants(listened_s):
     found = play(HONEST, Quiet(name="usual"), Quiet(name="long", least_ms=60_000))
     usual_s, long_s = listened_s[:2]
     assert usual_s < 1 < 30 < long_s
