@@ -19,6 +19,10 @@ from touchstone.harness.targets import reach
 
 FRAME_LIMIT, RECORDS_LIMIT = 16 << 20, 64 << 20
 CHUNK = 256 << 10
+QUIET_S = (0.2, 10, 1.0, 0.7)
+"""A silence: at least, this many round trips, at most; and at least where an answer is awaited: it
+comes wrongly at once, or after half a second (fetch.max.wait.ms by default), as a wait cut short.
+"""
 
 
 @dataclass(slots=True)
@@ -48,6 +52,13 @@ class Line:
         self.records = 0  # bytes of them that one answer on this connection may bring
         self.pending: list[Pending] = []
         self.lost = False
+
+    @property
+    def silence_s(self) -> float:
+        """How long nothing comes from a peer that has nothing to say."""
+        least, round_trips, most, awaited = QUIET_S
+        waits = any(one.wanted and not one.answered for one in self.pending)
+        return max(min(max(least, round_trips * self.round_trip), most), awaited * waits)
 
     def expect_records(self, size: object) -> None:
         """Let an answer be larger by the bytes of records that a request asks for (max_bytes)."""

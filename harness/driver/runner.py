@@ -58,10 +58,6 @@ from touchstone.reference_impl.wire.codec import EncodeError
 
 DEADLINE_S = 10.0
 FLOOD = 32  # frames nobody asked for, in one step
-QUIET_S = (0.2, 10, 1.0, 0.7)
-"""A silence: at least, this many round trips, at most; and at least where an answer is awaited: it
-comes wrongly at once, or after half a second (fetch.max.wait.ms by default), as a wait cut short.
-"""
 TRIES = 500  # of a wait, at most
 MOST_S = 90.0  # what a wait lasts on a cluster whose own pace is slow
 
@@ -346,10 +342,7 @@ class Run:
 
     def _listen(self, connection: str, line: Line, least_s: float = 0.0) -> None:
         """Looks for a bounded while at a connection from which nothing should come."""
-        least, round_trips, most, awaited = QUIET_S
-        waits = any(one.wanted and not one.answered for one in line.pending)
-        usual = max(min(max(least, round_trips * line.round_trip), most), awaited * waits)
-        deadline = time.perf_counter() + max(usual, least_s)
+        deadline = time.perf_counter() + max(line.silence_s, least_s)
         for _ in range(FLOOD):
             how, raw = line.read(deadline)
             if how == "timeout":

@@ -11,7 +11,7 @@ import pytest
 
 from touchstone.harness import checkers
 from touchstone.harness.checkers import walks
-from touchstone.harness.driver import brokers, deadlines, run, runner
+from touchstone.harness.driver import brokers, deadlines, line, run
 from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model.transcript import OUTCOMES
 from touchstone.harness.targets.liars import LIARS, LyingServer, stored
@@ -26,7 +26,7 @@ HALF = "half-a-frame"  # whose rest is waited for
 
 @pytest.fixture(autouse=True)
 def _short_silences(monkeypatch):
-    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 0.02))
+    monkeypatch.setattr(line, "QUIET_S", (0.02, 1, 0.02, 0.02))
     # Stored requests are known by their bytes, so nobody is given more time than stands there.
     monkeypatch.setattr(deadlines, "granted", lambda api, body, patience_s: body)
     for looks_again in (runner, brokers):  # what is stored is there at the first look, or never

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from touchstone.harness.driver import brokers, run, runner
+from touchstone.harness.driver import brokers, line, run, runner
 from touchstone.harness.driver.line import RECORDS_LIMIT, Line
 from touchstone.harness.driver.runner import Run
 from touchstone.harness.model import steps
@@ -44,7 +44,7 @@ ASK = Ask("ApiVersions", 0, {}, name="asked")
 
 @pytest.fixture(autouse=True)
 def _short_silences(monkeypatch):
-    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 0.02))
+    monkeypatch.setattr(line, "QUIET_S", (0.02, 1, 0.02, 0.02))
 
 
 def answering(**bodies):
@@ -208,7 +208,7 @@ def listened_s(monkeypatch):
 
 
 def test_a_silence_is_longer_where_an_answer_is_awaited(listened_s, monkeypatch):
-    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 60.0))
+    monkeypatch.setattr(line, "QUIET_S", (0.02, 1, 0.02, 60.0))
     waits = Send("Metadata", 1, {"topics": []}, "waits")
     play(HONEST, Open(), Quiet(name="nothing asked"), waits, Quiet(name="asked"))
     nothing_asked_s, asked_s = listened_s[:2]

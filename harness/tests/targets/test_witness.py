@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from touchstone.harness.checkers import check_all
-from touchstone.harness.driver import run, runner
+from touchstone.harness.driver import line, run
 from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model.target import Shape, Target
 from touchstone.harness.targets import parse
@@ -31,7 +31,7 @@ def differs(target, release):
 @pytest.mark.slow
 @pytest.mark.parametrize("release", RELEASES)
 def test_our_broker_answers_as_the_release_did(release, monkeypatch):
-    monkeypatch.setattr(runner, "QUIET_S", (0.02, 1, 0.02, 0.02))
+    monkeypatch.setattr(line, "QUIET_S", (0.02, 1, 0.02, 0.02))
     target = parse(f"reference@{release}")
     assert isinstance(target, Target)
     assert differs(target, release) == []
