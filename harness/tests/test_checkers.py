@@ -11,7 +11,7 @@ import pytest
 
 from touchstone.harness import checkers
 from touchstone.harness.checkers import walks
-from touchstone.harness.driver import brokers, deadlines, line, run
+from touchstone.harness.driver import brokers, deadlines, line, run, runner
 from touchstone.harness.judgement.compare import compare
 from touchstone.harness.model.transcript import OUTCOMES
 from touchstone.harness.targets.liars import LIARS, LyingServer, stored
