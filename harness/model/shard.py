@@ -2,8 +2,8 @@
 
 Every part collects everything and deals it out the same way, so nobody has to hand out work and a
 part can run on another machine. Cases are dealt by shape, because cases of one shape share a
-cluster and a cluster of real Kafka costs seconds: a shape stays whole unless one part would have to
-wait for it, and then its cases are dealt to all in turn, the versions of one claim apart.
+cluster and a cluster of real Kafka costs seconds: as many shapes stay whole as parts of about one
+size allow, and the cases of the others are dealt to all in turn, the versions of one claim apart.
 What counts is time, which nobody knows beforehand; cases that harm brokers wait for sessions to
 end, so they count for many.
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,8 @@ Piece = tuple[float, str, list[int]]
 
 HARM = "harm"
 HARMFUL = 20  # cases that harm nobody take as long as one that does
-LARGE = 8  # a shape is cut where it is more than so many-th of a part
+LARGE = range(1, 9)  # a shape is cut where it is more than such a part of a part; the largest first
+EVEN = 1.04  # no part has so many times more than each has on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,12 @@ def parse(word: str) -> Shard:
 
 def by_shape(cases: Sequence[CaseId], count: int) -> list[int]:
     """The part of each case, where a cluster is dear."""
-    return _dealt(_pieces(cases, count), len(cases), count)
+    found: list[int] = []
+    for large in LARGE:
+        found = _dealt(_pieces(cases, count, large), len(cases), count)
+        if _is_even(cases, found, count):
+            break
+    return found
 
 
 def by_weight(cases: Sequence[CaseId], weights: Sequence[float], count: int) -> list[int]:
@@ -78,12 +85,19 @@ def _weight(case: CaseId) -> int:
     return HARMFUL if HARM in case.claim.capabilities else 1
 
 
-def _pieces(cases: Sequence[CaseId], count: int) -> list[Piece]:
-    """What stays together."""
+def _is_even(cases: Sequence[CaseId], parts: Sequence[int], count: int) -> bool:
+    loads = Counter[int]()
+    for case, part in zip(cases, parts, strict=True):
+        loads[part] += _weight(case)
+    return max(loads.values(), default=0) <= EVEN * loads.total() / count
+
+
+def _pieces(cases: Sequence[CaseId], count: int, most: int) -> list[Piece]:
+    """What stays together: no shape of more than a `most`-th of a part."""
     shapes: dict[tuple[object, bool], list[int]] = {}
     for place, case in sorted(enumerate(cases), key=lambda pair: pair[1].id):
         shapes.setdefault((case.claim.shape, _weight(case) > 1), []).append(place)
-    large = sum(map(_weight, cases)) / (count * LARGE)
+    large = sum(map(_weight, cases)) / (count * most)
     pieces: list[Piece] = []
     for places in shapes.values():
         weight = _weight(cases[places[0]])

@@ -59,6 +59,21 @@ def test_a_small_shape_stays_in_one_part():
         assert not config or len({part for _, part in pairs}) == 1
 
 
+def test_no_shape_is_cut_where_whole_ones_make_even_parts():
+    made = [
+        CaseId(claim_of(claim(f"demo.{name}", evidence=("KIP-98",), config={"a": name},
+                              axes=range(size))(_demo)), None, {"axes": value})
+        for name, size in {"a": 40, "b": 24, "c": 16, "d": 10, "e": 10}.items()
+        for value in range(size)
+    ]  # fmt: skip
+    pairs = zip((case.claim.id for case in made), shard.by_shape(made, 2), strict=True)
+    assert len(set(pairs)) == 5
+
+
+def _demo(case):
+    """A sentence."""
+
+
 def test_more_parts_than_cases_leave_some_empty():
     assert sorted(shard.by_shape(CASES[:2], 5)) == [1, 2]
     assert shard.by_shape([], 3) == []
