@@ -225,6 +225,54 @@ def test_a_failed_record_lets_no_commit(case):
     )
 
 
+@claim("producer.who-aborts-a-failure-goes-on", evidence=("KIP-98", "KIP-360"), role="client",
+       level=SHOULD, switches=("errors-swallowed",))  # fmt: skip
+def test_who_aborts_a_failure_goes_on(case):
+    """A producer that has aborted a transaction of which a record failed commits the next one."""
+    topic = case.topic()
+    return case.scenario(
+        _open(case, topic),
+        sent(topic, ["a"], number=1),
+        fault("Produce", "RECORD_LIST_TOO_LARGE"),
+        send(topic, ["b"], name="send what fails"),
+        Hear("producer_send_error", P),
+        end("abort"),
+        begin(number=2),
+        sent(topic, ["c"], number=2),
+        end(),
+        expect=all_of(
+            client("asked", api="EndTxn", path="committed").is_([False, True]),
+            client("events", **DELIVERED).is_(["a", "c"]),
+        ),
+        config=QUICK,
+    )
+
+
+@claim("producer.refused-offsets-can-be-aborted", evidence=("KIP-98", "KIP-447"), role="client")
+def test_refused_offsets_can_be_aborted(case):
+    """A producer whose TxnOffsetCommit is answered GROUP_AUTHORIZATION_FAILED tells so, aborts, and
+    commits its next transaction.
+    """
+    topic, group = case.topic(), case.group()
+    rows = [{"topic": topic, "partition": 0, "offset": 7}]
+    return case.scenario(
+        _open(case, topic),
+        sent(topic, ["a"], number=1),
+        fault("TxnOffsetCommit", "GROUP_AUTHORIZATION_FAILED"),
+        Tell("send_offsets", P, {"group": group, "offsets": rows}),
+        Hear("client_error", P, where={"operation": "send_offsets"}),
+        end("abort"),
+        begin(number=2),
+        sent(topic, ["b"], number=2),
+        end(),
+        expect=all_of(
+            client("asked", api="EndTxn", path="committed").is_([False, True]),
+            client("events", **DELIVERED).is_(["a", "b"]),
+        ),
+        config=QUICK,
+    )
+
+
 @claim("producer.a-fenced-commit-fails", evidence=("KIP-98",), role="client",
        switches=("failures-forgotten",))  # fmt: skip
 def test_a_fenced_commit_fails(case):
