@@ -59,6 +59,11 @@ def test_without_a_throttle_it_stands():
     assert responses(asked(EMPTIED | {"throttle_time_ms": 0}, TOLD, kafkas=asked(TOLD))) == []
 
 
+def test_topics_stand_although_there_is_a_throttle():
+    found = asked(TOLD | {"throttle_time_ms": 1}, EMPTIED, kafkas=asked(TOLD))
+    assert len(responses(found)) == 1
+
+
 def test_whoever_is_throttled_without_end_is_judged(monkeypatch):
     monkeypatch.setattr("touchstone.harness.driver.deadlines.LONGEST_S", 0.02)
     assert responses(asked(EMPTIED, kafkas=asked(TOLD))) == []
