@@ -55,13 +55,15 @@ class Bundle:
     death: Death | None = None  # of the target, where it died of the case
     subject: tuple[str, ...] = ()  # settings that the claim is about
     capabilities: tuple[str, ...] = ()  # that it needs of a target
+    like: str | None = None  # the release that the case is written for, where that is another
 
     def judge(self) -> Verdict:
         """The verdict of today's checkers, normaliser and schemas on what was seen then."""
         if self.scenario.is_of_client:
             return client_verdict.judge(self.expectation, self.target, self.release)
         verdict = judge(
-            self.expectation, self.target, self.oracle, release=self.release, watch_oracle=True,
+            self.expectation, self.target, self.oracle, release=self.like or self.release,
+            watch_oracle=True,
             api=self.api, version=self.version, strict=self.strict,
         )  # fmt: skip
         if self.death is None:
@@ -95,6 +97,7 @@ def of(
         death=judgement.death,
         subject=case.claim.subject,
         capabilities=case.claim.capabilities,
+        like=case.like,
     )
 
 
@@ -126,6 +129,7 @@ def dumps(bundle: Bundle) -> str:
         "sentence": bundle.sentence,
         "evidence": list(bundle.evidence),
         "release": bundle.release,
+        **({"like": bundle.like} if bundle.like else {}),
         "api": bundle.api,
         "version": bundle.version,
         "strict": bundle.strict,
@@ -176,6 +180,7 @@ def read(path: Path) -> Bundle:
             oracle=data["oracle"] and _transcript(data["oracle"], scenario, f"{path}: oracle"),
             api=data.get("api"),
             version=data.get("version"),
+            like=data.get("like"),
             # In bundles of before there were grades everything decided.
             strict=data.get("strict", "api" not in data),
             again=data.get("again", ""),

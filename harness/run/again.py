@@ -111,7 +111,7 @@ def _case(old: Bundle) -> CaseId:
         old.claim, old.sentence, old.evidence, MUST, suite_of(old.claim), old.claim, api=old.api,
         shape=old.scenario.shape, subject=old.subject, capabilities=old.capabilities,
     )  # fmt: skip
-    return CaseId(claim, old.version, {})
+    return CaseId(claim, old.version, {}, old.like)
 
 
 def _judge(

@@ -340,7 +340,7 @@ class Session:
         judge = run.judge
         named = {"where": case.claim.where, "claim": case.claim.id, "case": case.id}
         again = wording.again(named | {"target": judge.name}, {"arguments": run.arguments})
-        return bundle.of(case.case, judgement, case.release, strict=judge.strict, again=again)
+        return bundle.of(case.case, judgement, judge.release, strict=judge.strict, again=again)
 
     def _keep_recordings(self, interrupted: bool) -> None:
         for run in self.target_runs:

@@ -7,11 +7,13 @@ import json
 
 import pytest
 
-from touchstone.harness.judgement.verdict import CONFORMS, DIVERGES, Verdict
+from touchstone.harness.judgement import bundle
+from touchstone.harness.judgement.bundle import Bundle
+from touchstone.harness.judgement.verdict import BROKEN, CONFORMS, DIVERGES, Verdict
 from touchstone.harness.model import advertised, between
 from touchstone.harness.model.case import Case, Experiment, Judgement
 from touchstone.harness.model.claim import Claim, every
-from touchstone.harness.model.expect import nothing_expected
+from touchstone.harness.model.expect import by_release, nothing_expected
 from touchstone.harness.model.provenance import Provenance
 from touchstone.harness.model.recordings import Missing, Store, Written, load
 from touchstone.harness.model.scenario import Scenario
@@ -205,6 +207,26 @@ def test_what_is_missing_is_what_changed_or_another_version_answered(monkeypatch
     assert not made.has(lambda case: Experiment(Scenario((), brokers=3), nothing_expected()), case)
     made.version = "2.5.2"
     assert not made.has(function, case)
+
+
+def test_a_bundle_is_judged_by_the_release_that_its_case_is_written_for(tmp_path):
+    split = by_release({"2.8": nothing_expected()})
+    made = Bundle(
+        "a[v1]",
+        "topics.a",
+        "It is.",
+        ("KIP-1",),
+        "2.5",
+        {},
+        SCENARIO,
+        split,
+        SEEN,
+        SEEN,
+        like="2.8",
+    )
+    kept = bundle.read(bundle.write(made, tmp_path))
+    assert (kept.release, kept.like, kept.judge().kind) == ("2.5", "2.8", CONFORMS)
+    assert dataclasses.replace(made, like=None).judge().kind == BROKEN
 
 
 def test_a_table_says_that_its_release_is_one_between(tmp_path):

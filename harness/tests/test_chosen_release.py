@@ -109,6 +109,15 @@ def test_a_kafka_between_two_recorded_ones_is_held_against_the_nearest(five):
     )
 
 
+@pytest.mark.parametrize("wanted", [None, "4.1"])
+def test_whoever_is_held_against_a_release_between_is_told_that_its_cases_are_few(wanted):
+    target = between("4.1.0", "4.1")
+    target.release = None
+    found = chosen_release.choose(target, wanted)
+    assert found.release == "4.1"
+    assert found.reason.endswith("; of 4.1 one case a claim is recorded")
+
+
 def test_a_user_says_what_a_kafka_between_is_held_against(five):
     target = between("3.6.2", "3.9")
     chosen_release.check(target, "2.8")

@@ -39,6 +39,11 @@ def test_evidence_is_explained(word, says):
     assert done.exit_code == 0 and says in done.output
 
 
+def test_a_claim_says_as_for_which_release_others_are_written():
+    done = run("topics.partition-counts-below-one-are-refused")
+    assert "between:" in done.output and "4.1 as 4.3" in done.output
+
+
 def test_what_nobody_knows_has_neighbours():
     done = run("topics.zero-partitions", "KIP-98")
     assert done.exit_code == exits.REFUSED

@@ -107,6 +107,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--target docker@3.6.9", 4, "from 1.0.0 on; nearest: 3.6.0, 3.6.1, 3.6.2"),
         ("--target docker@{folder}", 4, "an image is made of a version, as 3.6.2"),
         ("--target reference@5.6", 4, "Kafka '5.6' is not in ci/matrix.toml"),
+        ("--target reference@4.1", 4, "Kafka 4.1 has no persona, its answers alone are recorded"),
         ("--target reference+nosuch", 4, "nosuch"),
         ("--target kafka@4.3+crc-not-checked", 4, "only in the reference broker"),
         ("--target {missing}.toml", 4, "target file"),

@@ -20,6 +20,7 @@ NEWEST = matrix.releases()[-1]
         ("kafka@latest", f"kafka@{NEWEST.version}", NEWEST.name, "process"),
         (" kafka@2.8.2 ", "kafka@2.8.2", "2.8", "process"),
         ("kafka@2.8.0", "kafka@2.8.0", "2.8", "process"),
+        ("kafka@4.1.0", "kafka@4.1.0", "4.1", "process"),
     ],
 )
 def test_a_word_names_its_release(spec, name, release, kind):
@@ -53,6 +54,7 @@ def test_addresses_of_an_external_broker(spec, found):
         ("kafka", "kafka needs a release"),
         ("kafka@", "kafka needs a release"),
         ("reference@9.9", "'9.9' is not in ci/matrix.toml, which has 1.0 (1.0.2)"),
+        ("reference@4.1", "Kafka 4.1 has no persona, its answers alone are recorded"),
         ("recorded", "recorded needs a release"),
         ("redpanda@24", "'redpanda' is none of reference, recorded, kafka, docker"),
         ("nonsense", "'nonsense' is neither HOST:PORT"),
