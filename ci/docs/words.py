@@ -129,6 +129,7 @@ SUITES: dict[str, str] = {
     "replication": "followers, epochs, reassignment and throttling",
     "security": "a broker without authentication, and SCRAM credentials of users",
     "share": "share groups: acknowledging, locks, sessions, their coordinator",
+    "telemetry": "metrics of clients: what they are to send, how often, and what is taken",
     "topics": "creating, deleting and describing topics, partitions and configs",
     "transactions": "coordinators, markers, producers, and what readers see",
     "versions": "ApiVersions, frames, and how a conversation begins",

@@ -45,6 +45,7 @@ from touchstone.harness.run.tuning import Alterable, Tuning
 from touchstone.harness.targets import probe, reach
 from touchstone.harness.targets.external import LEADER_AND_ISR
 
+TELEMETRY = 71  # GetTelemetrySubscriptions
 SHARED_KINDS = ("external", "file")  # somebody else's: cases share a cluster
 # A step of a case that is asked again alone has so many deadlines: it is the last word, and a busy
 # machine must have no part in it (at load 70 on two cores Kafka kept 33 of 1,263 cases waiting).
@@ -477,6 +478,11 @@ CAPABILITIES: dict[str, Callable[[Endpoint, Versions], bool]] = {
     "fixed-voters": lambda endpoint, _: not endpoint.finalized.get(QUORUM_FEATURE),
     # the claim is about ids themselves, which are translated on clusters that have their own
     "ids-as-they-are": lambda endpoint, _: not endpoint.ids,
+    # APIs that Kafka answers and lists only where a plug-in receives metrics; who does not list
+    # them need not answer, and only of those that we start is known that they do
+    "client-telemetry": lambda endpoint, offered: endpoint.settings is None or TELEMETRY in offered,
+    # the claim is about settings that nobody has set
+    "settings-as-released": lambda endpoint, _: endpoint.settings is None,
     # the claim is about clients that have not said who they are, and ours are logged in
     "anonymous-clients": lambda endpoint, _: reach.is_anonymous(endpoint.bootstrap[0]),
     # the death of two of three brokers leaves a quorum: under ZooKeeper, and where we start several

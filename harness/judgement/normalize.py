@@ -30,6 +30,7 @@ LOG_APPEND_TIME, CONTROL, DELETE_HORIZON = 0x08, 0x20, 0x40
 _DRAWN_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$"
                        r"|(?<=-)[0-9a-f]{32}$", re.ASCII)  # fmt: skip
 NO_ID = bytes(16)
+TELEMETRY = frozenset({"GetTelemetrySubscriptions"})
 CORRELATION_ID = 4  # bytes, with which every answer begins
 _BARE = frozenset({int, bool, float, type(None)})  # most fields; only a reason rewrites them
 
@@ -402,6 +403,10 @@ REASONS: tuple[Reason, ...] = (
            "none was given.", ("producer_id",), rewrites.producer),
     Reason("sessions", "A fetch session's id is drawn; 0 means none and stays.",
            ("session_id",), rewrites.session, frozenset({"Fetch"})),
+    Reason("client-instances", "A client instance's id is drawn where it has none.",
+           ("client_instance_id",), _id("client-instance", NO_ID), TELEMETRY),
+    Reason("subscription-ids", "A subscription's id is made of its client's, which is drawn.",
+           ("subscription_id",), _id("subscription", 0), TELEMETRY),
     Reason("append-times", "The instant of an append is the broker's clock; -1 stays.",
            ("log_append_time_ms",), _moment),
     Reason("run-times", "A timestamp that the scenario made from its clock goes by its name.",

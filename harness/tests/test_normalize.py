@@ -15,6 +15,7 @@ from touchstone.harness.tests import (
     lived_counters,
     sasl_conversations,
     stopped_follower,
+    telemetry_conversations,
 )
 from touchstone.harness.tests.conversations import CLOCK, conversation
 from touchstone.harness.tests.offsets_log import commits, hashed, hosted, led, looked, stamped
@@ -432,6 +433,7 @@ CASES = {
         [talk(said("x", 0)), talk(said("x", -1))],
     ),
     **sasl_conversations.DIFFERENCES,
+    **telemetry_conversations.DIFFERENCES,
     "reset-or-closed": (
         talk(one("ApiVersions", 0, "closed")),
         talk(one("ApiVersions", 0, "reset")),
