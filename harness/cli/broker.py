@@ -167,7 +167,7 @@ def _tell_listeners(cluster: RunningCluster, config: dict[str, str]) -> None:
     "--properties",
     "file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=click.Path(exists=True, path_type=Path),
     callback=_file,
     help="A server.properties of Kafka's, behind --config: each of its settings is listed on stderr"
     " as obeyed, harmless, unknown or refused.",

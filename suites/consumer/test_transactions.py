@@ -53,7 +53,8 @@ def test_aborted_records_are_not_handed_out(case):
     )
 
 
-@claim("consumer.who-aborted-once-may-commit", evidence=("CONS-38", "KIP-98"), role="client")
+@claim("consumer.who-aborted-once-may-commit", evidence=("CONS-38", "KIP-98"), role="client",
+       switches=("isolation-ignored",))  # fmt: skip
 def test_who_aborted_once_may_commit(case):
     """A read_committed consumer hands out what a producer commits before and after it aborts: an
     aborted transaction begins at its first offset and ends at its marker.

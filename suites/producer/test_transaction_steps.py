@@ -248,7 +248,8 @@ def test_who_aborts_a_failure_goes_on(case):
     )
 
 
-@claim("producer.refused-offsets-can-be-aborted", evidence=("KIP-98", "KIP-447"), role="client")
+@claim("producer.refused-offsets-can-be-aborted", evidence=("KIP-98", "KIP-447"), role="client",
+       switches=("aborts-become-commits",))  # fmt: skip
 def test_refused_offsets_can_be_aborted(case):
     """A producer whose TxnOffsetCommit is answered GROUP_AUTHORIZATION_FAILED tells so, aborts, and
     commits its next transaction.

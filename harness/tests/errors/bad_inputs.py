@@ -33,7 +33,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         ("--data {proc}", 3, "touchstone broker: "),
         ("--host nosuch.invalid", 3, "cannot listen on nosuch.invalid"),
         ("--add-scram nonsense", 4, "nonsense"),
-        ("--properties {missing}", 4, "No such file or directory"),
+        ("--properties {missing}", 4, "does not exist"),
         ("--properties {folder}", 4, "not a file"),
         ("--properties /dev/zero", 4, "not a file"),
         ("--properties {escape}", 4, "Malformed"),
