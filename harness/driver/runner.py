@@ -345,10 +345,11 @@ class Run:
         waits = any(one.wanted and not one.answered for one in line.pending)
         usual = max(min(max(least, round_trips * line.round_trip), most), awaited * waits)
         deadline = time.perf_counter() + max(usual, least_s)
-        for _ in range(FLOOD):
+        for heard in range(FLOOD):
             how, raw = line.read(deadline)
             if how == "timeout":
-                self._event("silent", connection, raw=raw)
+                if not heard:  # an answer that came is the event of the step that asked for it
+                    self._event("silent", connection, raw=raw)
                 return
             if how != "received":
                 self._lose(how, connection, self.step, raw)
