@@ -343,10 +343,11 @@ class Run:
     def _listen(self, connection: str, line: Line, least_s: float = 0.0) -> None:
         """Looks for a bounded while at a connection from which nothing should come."""
         deadline = time.perf_counter() + max(line.silence_s, least_s)
-        for _ in range(FLOOD):
+        for heard in range(FLOOD):
             how, raw = line.read(deadline)
             if how == "timeout":
-                self._event("silent", connection, raw=raw)
+                if not heard:  # an answer that came is the event of the step that asked for it
+                    self._event("silent", connection, raw=raw)
                 return
             if how != "received":
                 self._lose(how, connection, self.step, raw)

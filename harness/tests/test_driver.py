@@ -222,6 +222,20 @@ def test_a_silence_lasts_as_long_as_its_step_wants(listened_s):
     assert directions(found, "long") == ["silent"]
 
 
+def test_who_answers_meanwhile_is_not_silent(monkeypatch):
+    asked = Send("Metadata", 1, {"topics": []}, "asked")
+    nothing, said = ("timeout", b""), iter([("received", struct.pack(">i", 2))])
+
+    def read(line, deadline):
+        return next(said, nothing) if deadline else nothing
+
+    monkeypatch.setattr(runner.Line, "read", read)
+    found = play(HONEST, Open(), asked, Quiet(name="heard"), Quiet(name="then"))
+    assert directions(found, "asked") == ["sent", "received"]
+    assert directions(found, "heard") == []
+    assert directions(found, "then") == ["silent"]
+
+
 def test_an_unsupported_apiversions_is_read_as_version_0():
     refusing = answering(ApiVersions={"error_code": 35, "api_keys": []})
 
