@@ -36,7 +36,7 @@ SINCE = "2.8+"
 
 
 @claim("rebalance.sessions-may-be-as-long-as-the-limit", evidence=("GROUP-04",), api="JoinGroup",
-       config=CLUSTER)  # fmt: skip
+       config=CLUSTER, subject=("group.min.session.timeout.ms",))  # fmt: skip
 def test_sessions_may_be_as_long_as_the_limit(case):
     """JoinGroup with a session timeout of exactly group.min.session.timeout.ms or
     group.max.session.timeout.ms is not refused for it; a millisecond beyond either answers

@@ -124,7 +124,7 @@ def test_defaults_are_the_releases(case):
 
 
 @claim("configs.group-settings-stand-on-the-brokers", evidence=("KIP-848", "KIP-932"),
-       api="DescribeConfigs", releases="4.3")  # fmt: skip
+       api="DescribeConfigs", releases="4.3", capabilities=("settings-as-released",))  # fmt: skip
 def test_group_settings_stand_on_the_brokers(case):
     """DescribeConfigs of a group returns for each of its settings what stands behind it: the
     broker's setting, or its default."""
