@@ -32,7 +32,13 @@ class Whole(TypedDict):
     capabilities: tuple[str, ...]
 
 
-WHERE = Whole(releases="3.9+", capabilities=("client-telemetry",))
+class Everything(Whole):
+    config: Mapping[str, Any]
+
+
+ANYWHERE = Whole(releases="3.9+", capabilities=("client-telemetry",))
+# A cluster of their own, for others list all subscriptions: the default is said.
+WHERE = Everything(config={"telemetry.max.bytes": MAX_BYTES}, **ANYWHERE)
 
 
 def subscribed(

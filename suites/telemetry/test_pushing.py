@@ -11,6 +11,7 @@ from touchstone.harness.model.expect import all_of, answer, by_release
 from touchstone.harness.model.scenario import Ref, Until
 from touchstone.reference_impl.wire.errors import ErrorCode
 from touchstone.suites.kit.telemetry import (
+    ANYWHERE,
     GZIP,
     ID,
     INTERVAL,
@@ -183,7 +184,7 @@ def test_a_push_may_be_as_large_as_told(case):
 
 
 @claim("telemetry.the-limit-is-a-setting", evidence=("KIP-714",),
-       config={"telemetry.max.bytes": 1000}, **WHERE)  # fmt: skip
+       config={"telemetry.max.bytes": 1000}, **ANYWHERE)  # fmt: skip
 def test_the_limit_is_a_setting(case):
     """GetTelemetrySubscriptions tells telemetry.max.bytes, and PushTelemetry with one byte more
     answers TELEMETRY_TOO_LARGE."""
