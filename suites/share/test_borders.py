@@ -64,7 +64,7 @@ def test_a_renewed_lock_lasts_once_more(case):
         acquired(group, topic, *THREE, lock_ms=LOCK_MS),
         *renewals,
         fetch(group, 0, topic, member=BERT, wait_ms=BRIEF_MS, name="locked"),
-        fetch(group, 1, topic, member=BERT, wait_ms=3 * LOCK_MS, name="second"),
+        fetch(group, 1, topic, member=BERT, wait_ms=LONG_MS, name="second"),
         expect=all_of(wrong("renewal 6", 0), has("locked"), has("second", (0, 2, 2))),
     )
 
