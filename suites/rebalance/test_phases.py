@@ -98,7 +98,7 @@ def test_the_longest_rebalance_timeout_counts(case):
        config=CLUSTER)  # fmt: skip
 def test_absent_static_members_stay_in_the_generation(case):
     """A static member that does not rejoin within the rebalance timeout, and whose session lasts,
-    is a member of the next generation: the leader is told of it."""
+    is a member of the next generation, and the leader's JoinGroup answer names it."""
     group, short = case.group(), {"rebalance_ms": SHORT_MS}
     return case.scenario(
         coordinated(group),

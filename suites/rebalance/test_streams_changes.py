@@ -149,8 +149,8 @@ def test_streams_groups_have_room_for_so_many(case):
        config=CLUSTER | {"group.streams.initial.rebalance.delay.ms": 3_600_000},
        **API)  # fmt: skip
 def test_streams_groups_that_were_empty_are_waited_with_again(case):
-    """The first member of a streams group is told that its assignment is delayed; so is the first
-    after all have left."""
+    """StreamsGroupHeartbeat of a group's first member answers that its assignment is delayed, and
+    so does that of the first member after all have left."""
     group, topic = case.group(), case.topic("unread")
     told = reading(topic)
     return case.scenario(

@@ -76,7 +76,7 @@ def test_all_names_are_denied_beside_one(case):
 
 @claim("authorizer.to-create-is-not-to-describe", evidence=("KIP-11",))
 def test_to_create_is_not_to_describe(case):
-    """Whoever may CREATE a topic, and no more, may not DESCRIBE it."""
+    """A principal that may CREATE a topic, and no more, may not DESCRIBE it."""
     topic, who = case.topic(), principal(case.release, ALLOWED)
     # Before 2.2 only the cluster is created in.
     operation = ALTER_CONFIGS if case.release == "1.0" else CREATE
@@ -92,8 +92,8 @@ def test_to_create_is_not_to_describe(case):
 
 @claim("authorizer.who-alters-configs-may-read-them", evidence=("KIP-133",))
 def test_who_alters_configs_may_read_them(case):
-    """Whoever may ALTER_CONFIGS of a topic may DESCRIBE_CONFIGS of it; whoever may DESCRIBE or READ
-    it may not."""
+    """A principal that may ALTER_CONFIGS of a topic may DESCRIBE_CONFIGS of it; one that may
+    DESCRIBE or READ it may not."""
     topic = case.topic()
     one, other = principal(case.release, ALLOWED), principal(case.release, DENIED)
     return case.scenario(

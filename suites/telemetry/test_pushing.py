@@ -112,8 +112,8 @@ def test_a_push_is_of_its_subscription(case):
 @claim("telemetry.a-push-after-a-change-is-refused", evidence=("KIP-714",), **WHERE)
 def test_a_push_after_a_change_is_refused(case):
     """PushTelemetry under the subscription id of before a change answers UNKNOWN_SUBSCRIPTION_ID,
-    and the client, which may ask at once since 4.x, is told the new one; who asked after the change
-    pushes under it."""
+    and the client, which may ask at once since 4.x, gets the new one; a client that asks after the
+    change pushes under it."""
     return case.scenario(
         a_client(case),
         subscribed(case.topic("metrics"), "b.", matching(), label="changed"),

@@ -36,8 +36,8 @@ SOON = ErrorCode.THROTTLING_QUOTA_EXCEEDED
 
 @claim("telemetry.who-is-nobody-gets-an-id", evidence=("KIP-714",), **WHERE)
 def test_who_is_nobody_gets_an_id(case):
-    """GetTelemetrySubscriptions without a client instance id returns a new one each time; who asks
-    with an id is told the same id."""
+    """GetTelemetrySubscriptions without a client instance id returns a new one each time, and with
+    an id the same id."""
     client = own()
     return case.scenario(
         subscribed(case.topic("metrics"), "a.", matching(), every_ms=SHORTEST_MS),
@@ -54,8 +54,9 @@ def test_who_is_nobody_gets_an_id(case):
 
 @claim("telemetry.who-matches-nothing-sends-nothing", evidence=("KIP-714",), **WHERE)
 def test_who_matches_nothing_sends_nothing(case):
-    """A client that no subscription matches is told no metrics, the default interval of five
-    minutes, the compression types that the broker takes, and telemetry.max.bytes."""
+    """GetTelemetrySubscriptions of a client that no subscription matches returns no metrics, the
+    default interval of five minutes, the compression types that the broker takes, and
+    telemetry.max.bytes."""
     return case.scenario(
         ask(client=own(), name="asked"),
         expect=all_of(
@@ -94,8 +95,9 @@ def test_a_client_asks_at_its_interval(case):
 @claim("telemetry.changes-are-told-at-once", evidence=("observed on 3.9.2 and 4.3.1",),
        level="OBSERVED", **WHERE)  # fmt: skip
 def test_changes_are_told_at_once(case):
-    """A client whose subscriptions changed is answered before its interval is over, with the new
-    metrics under another subscription id; one whose subscription ended is told none."""
+    """GetTelemetrySubscriptions of a client whose subscriptions changed is answered before its
+    interval is over, with the new metrics under another subscription id, and with none where its
+    subscription ended."""
     client, name = own(), case.topic("metrics")
     return case.scenario(
         subscribed(name, "a.", matching()),
@@ -202,8 +204,9 @@ def test_unsaid_software_is_unknown(case):
 
 @claim("telemetry.subscriptions-are-joined", evidence=("KIP-714",), **WHERE)
 def test_subscriptions_are_joined(case):
-    """A client that several subscriptions match is told the metrics of all of them, each once, and
-    the shortest of their intervals; a subscription without a match matches it, too."""
+    """GetTelemetrySubscriptions of a client that several subscriptions match returns the metrics of
+    all of them, each once, and the shortest of their intervals; a subscription without a match
+    matches every client."""
     client, hour = own(), 3_600_000
     return case.scenario(
         subscribed(case.topic("one"), "a.,b.", matching(), every_ms=2 * LONG_MS, label="one"),
@@ -223,7 +226,8 @@ def test_subscriptions_are_joined(case):
 
 @claim("telemetry.all-metrics-are-a-star", evidence=("KIP-714",), **WHERE)
 def test_all_metrics_are_a_star(case):
-    """A client is told "*" alone where one of its subscriptions wants all metrics."""
+    """GetTelemetrySubscriptions returns "*" alone where one of the client's subscriptions wants all
+    metrics."""
     client = own()
     return case.scenario(
         subscribed(case.topic("one"), "a.", matching(), label="one"),
@@ -236,8 +240,8 @@ def test_all_metrics_are_a_star(case):
 @claim("telemetry.no-interval-is-longer-than-the-default",
        evidence=("observed on 3.9.2 and 4.3.1",), level="OBSERVED", **WHERE)  # fmt: skip
 def test_no_interval_is_longer_than_the_default(case):
-    """A client whose only subscription has an interval.ms above five minutes is told five
-    minutes."""
+    """GetTelemetrySubscriptions returns an interval of five minutes where the client's only
+    subscription has an interval.ms above that."""
     return case.scenario(
         subscribed(case.topic("metrics"), "a.", matching(), every_ms=BY_DEFAULT_MS + 1),
         asked_until("requested_metrics[0]", "a.", client=own()),
