@@ -14,6 +14,7 @@ from collections import defaultdict
 import pytest
 
 from touchstone.harness.plugin import _case as case_of
+from touchstone.harness.plugin import _leave_out as leave_out
 
 FEW = 20  # claims: with fewer, a shape has no cluster by day
 
@@ -24,8 +25,4 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     claims = defaultdict(set)
     for _, claim in found:
         claims[claim.shape].add(claim.id)
-    rare = [item for item, claim in found if len(claims[claim.shape]) < FEW]
-    if rare:
-        config.hook.pytest_deselected(items=rare)
-        left_out = {*map(id, rare)}
-        items[:] = [item for item in items if id(item) not in left_out]
+    leave_out(config, items, [item for item, one in found if len(claims[one.shape]) < FEW])

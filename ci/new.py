@@ -19,10 +19,12 @@ from pathlib import Path
 
 import click
 
+from touchstone.harness.targets.release import RECORDED
+
 KIT = "kit"  # what suites share: no suite
 ROOT = Path(__file__).resolve().parent.parent
 PERSONAS = Path("reference_impl/broker/personas")
-ENTRY, RECORDED = "[[release]]", "recorded"  # of ci/matrix.toml; the tier without a persona
+ENTRY = "[[release]]"  # of ci/matrix.toml
 
 CLAIM = '''"""{title}.
 

@@ -26,10 +26,11 @@ from pathlib import Path
 
 from touchstone.harness.exits import INCOMPLETE
 from touchstone.harness.run.tally import worst
+from touchstone.harness.targets.release import RECORDED
 
 ROOT = Path(__file__).resolve().parent.parent
 MATRIX = ROOT / "ci" / "matrix.toml"
-RECORDED, WEEK = "recorded", 7  # the tier of a release without a persona; the days it is judged on
+WEEK = 7  # days, on one of which an older release without a persona is judged
 REPORT_SHARE = 0.1
 REPORT_LEAST_S = 900.0  # a report reads all nights that were kept, however short this one was
 FUZZ_SHARE = 0.3

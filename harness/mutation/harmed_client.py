@@ -37,7 +37,6 @@ class _Notes:
 
 
 def main() -> None:
-    importlib.import_module(ADAPTER)
     if planted := os.environ.get(PLANTED):
         module, number = json.loads(planted)
         importlib.import_module(module)
@@ -48,7 +47,6 @@ def main() -> None:
         notes = _Notes(places, open(path, "a", buffering=1))  # noqa: SIM115 - of the process
         threading.setprofile(notes)
         sys.setprofile(notes)
-    del sys.modules[ADAPTER]
     runpy.run_module(ADAPTER, run_name="__main__")
 
 

@@ -120,7 +120,7 @@ class Clients(Subject):
     """Our client, in the process of its adapter; the broker is ours and sound."""
 
     role = CLIENT_ROLE
-    rooms = ("client",)
+    rooms = harmed_client.ROOMS
     left_out = ("client.defects",)
 
     def judge(self) -> ClientJudge:
